@@ -1,6 +1,7 @@
 //! Times the CPU's tensor functions against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv linear bf16 packed unpacking encoding attention attention-bf16 norm]`,
+//! `cargo bench -p sluice-engine --bench kernels [-- conv conv-bf16 linear bf16 packed unpacking encoding attention
+//! attention-bf16 norm]`,
 //! with `RAYON_NUM_THREADS` for the number of threads. The two sides alternate every few runs and the shortest
 //! run counts, so that other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same
 //! lines for PyTorch. For bf16 the other side is the same function in f32, for packed weights it is the product with
@@ -98,6 +99,19 @@ fn run() -> Result<()> {
                 (2 * 9 * inputs * outputs * height * width) as f64,
                 || conv2d(&x, &weight, Some(&bias), Conv2d::SAME_3X3),
                 || x.conv2d(&weight, 1, 1, 1, 1)?.broadcast_add(&per_channel),
+            )?;
+        }
+    }
+    if wants("conv-bf16") {
+        for [inputs, outputs, height, width] in CONVOLUTIONS {
+            let (x, weight) = (random(&[1, inputs, height, width])?, random(&[outputs, inputs, 3, 3])?);
+            let [narrow_x, narrow] = [&x, &weight].map(|wide| wide.to_dtype(DType::BF16));
+            let (narrow_x, narrow) = (narrow_x?, narrow?);
+            row(
+                &format!("conv bf16 3×3 {inputs}→{outputs} {height}×{width}"),
+                (2 * 9 * inputs * outputs * height * width) as f64,
+                || conv2d(&narrow_x, &narrow, None, Conv2d::SAME_3X3),
+                || conv2d(&x, &weight, None, Conv2d::SAME_3X3),
             )?;
         }
     }

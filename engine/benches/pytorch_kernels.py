@@ -1,4 +1,4 @@
-"""Times PyTorch on the shapes of `kernels.rs`: pytorch_kernels.py [threads] [conv linear bf16 attention attention-bf16 norm]."""
+"""Times PyTorch on the shapes of `kernels.rs`: pytorch_kernels.py [threads] [conv conv-bf16 linear bf16 attention attention-bf16 norm]."""
 
 import sys
 import time
@@ -70,6 +70,14 @@ def main():
                 f"conv 3×3 {inputs}→{outputs} {height}×{width}",
                 operations,
                 lambda: F.conv2d(x, weight, bias, padding=1),
+            )
+    if not wanted or "conv-bf16" in wanted:
+        for inputs, outputs, height, width in CONVOLUTIONS:
+            x, weight = torch.randn(1, inputs, height, width).bfloat16(), torch.randn(outputs, inputs, 3, 3).bfloat16()
+            row(
+                f"conv bf16 3×3 {inputs}→{outputs} {height}×{width}",
+                18 * inputs * outputs * height * width,
+                lambda: F.conv2d(x, weight, padding=1),
             )
     if not wanted or "linear" in wanted:
         for rows, inputs, outputs in PRODUCTS:

@@ -6,7 +6,8 @@ mod attention;
 use super::{
     computed::{
         LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path,
-        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
+        conv_scratch_bytes, conv_scratch_bytes_in_bf16, linear_scratch_bytes, response_norm_scratch_bytes,
+        unpacked_scratch_bytes,
     },
     cuda,
     effort::Effort,
@@ -117,7 +118,7 @@ pub struct Costs {
     /// Whether weights are widened for their product: on the CPU those that are not f32, a piece at a time; on
     /// GPUs those of another dtype than activations, as a whole.
     pub widens: bool,
-    /// Whether weights and values of a product, or what attention multiplies, are multiplied in bf16 by the CPU.
+    /// Whether weights and values of a product or a convolution, or what attention multiplies, are multiplied in bf16 by the CPU.
     pub in_bf16: bool,
     /// Whether the weights of a product are held rotated, so that the CPU rotates its rows.
     pub is_rotated: bool,
@@ -422,6 +423,13 @@ impl Costs {
         match self.computes {
             Computes::Processor { threads, effort } => {
                 let (channels, size) = ([batch, inputs, outputs], [height, width]);
+                if self.in_bf16 {
+                    // Sums are rounded as they are written.
+                    let scratch = conv_scratch_bytes_in_bf16(channels, size, side, stride, threads);
+                    let result = (pixels * outputs * self.value_bytes) as u64;
+                    let operations = effort.conv_in_bf16([inputs, outputs], pixels, side * side);
+                    return Cost { peak: scratch as u64 + result, result, operations };
+                }
                 let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
                 let channels = [inputs, outputs];
                 let path = conv_path(channels, size, side, stride);

@@ -45,7 +45,7 @@ pub struct Effort {
     pub kernel: u32,
     /// Per operation of a direct convolution.
     pub direct: u32,
-    /// Per operation of a product in bf16.
+    /// Per operation of a product or a convolution in bf16.
     pub in_bf16: u32,
     /// Per product: memory for the result, dividing the work among threads, and waiting for the last. Other functions take half
     /// of it.
@@ -124,6 +124,13 @@ impl Effort {
             }
             ConvPath::Direct => call + operations * f64::from(self.direct) / 100.0,
         }
+    }
+
+    /// The same with the processor's instruction for bf16.
+    pub(super) fn conv_in_bf16(self, [inputs, outputs]: [usize; 2], pixels: usize, taps: usize) -> f64 {
+        let operations = 2.0 * (pixels * taps) as f64 * inputs as f64 * outputs as f64;
+        let products = operations * f64::from(self.in_bf16) / 100.0;
+        products + of(self.output, pixels * outputs) + of(self.call, 1)
     }
 
     /// Measures the CPU with the threads that this is called from, in a second and 20 MB: operations a second in a large

@@ -188,7 +188,8 @@ pub fn conv3d(frames: &[&Tensor], weight: &Weight, bias: Option<&Tensor>, conv: 
 }
 
 fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
-    let (&[batch, inputs, height, width], &[outputs, expected, side, _]) = (x.dims(), &*weight.dims) else {
+    let (&[batch, inputs, height, width], &[outputs, expected, side, across]) = (x.dims(), &*weight.dims)
+    else {
         bail!("a convolution of {:?} with {:?}", x.dims(), weight.dims)
     };
     if inputs != expected {
@@ -202,8 +203,14 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
         Computes::Processor { .. } => weight.dtype != DType::F32,
         Computes::Card(..) => weight.dtype != x.dtype,
     };
+    let dtypes = [x.dtype, if weight.packed.is_some() { x.dtype } else { weight.dtype }];
+    costs.in_bf16 = x.trace().computes().is_processor()
+        && computed::convolves_by(dtypes, [side, across], conv.stride).is_some();
     let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
+    if costs.in_bf16 && !x.layout.is_contiguous() {
+        cost.peak += (x.elements() * x.dtype.size_in_bytes()) as u64;
+    }
     let dims = [batch, outputs, size[0], size[1]];
     let input = weight.input();
     let result = x.trace().call("conv2d", &[x, &input], cost, (&dims, x.dtype), |values| {

@@ -43,7 +43,10 @@ pub(in crate::nn) use bf16_product::{pieces as bf16_pieces, scratch_bytes as bf1
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
-pub(in crate::nn) use conv::{LARGE as LARGE_KERNEL, path as conv_path, scratch_bytes as conv_scratch_bytes};
+pub(in crate::nn) use conv::{
+    LARGE as LARGE_KERNEL, by_instruction as convolves_by, path as conv_path,
+    scratch_bytes as conv_scratch_bytes, scratch_bytes_in_bf16 as conv_scratch_bytes_in_bf16,
+};
 pub(in crate::nn) use conv_next::response_norm_scratch_bytes;
 pub use conv_next::{depthwise, response_norm};
 pub use cpu::compute_as_on_cards;

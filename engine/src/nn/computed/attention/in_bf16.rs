@@ -193,10 +193,11 @@ impl Work<'_> {
                 let panel = &queries[first * pairs..][..across * pairs];
                 let scores = &mut scores[..block * across];
                 scores.fill(0.0);
+                let stride = pairs + GAP;
                 for (keys, scores) in
-                    keys.chunks_exact(STRIP * (pairs + GAP)).zip(scores.chunks_exact_mut(STRIP * across))
+                    keys.chunks_exact(STRIP * stride).zip(scores.chunks_exact_mut(STRIP * across))
                 {
-                    self.unit.add(keys, panel, scores, across);
+                    self.unit.add(keys, stride, panel, scores, across);
                 }
                 if self.causal {
                     let query = self.first + first;
@@ -217,10 +218,11 @@ impl Work<'_> {
                     total: &mut total[first..][..across],
                     rescale: &mut rescale[first..][..across],
                 });
+                let stride = block / 2 + GAP;
                 for (values, sums) in
-                    values.chunks_exact(STRIP * (block / 2 + GAP)).zip(sums.chunks_exact_mut(STRIP * across))
+                    values.chunks_exact(STRIP * stride).zip(sums.chunks_exact_mut(STRIP * across))
                 {
-                    self.unit.add(values, weights, sums, across);
+                    self.unit.add(values, stride, weights, sums, across);
                 }
             }
         }

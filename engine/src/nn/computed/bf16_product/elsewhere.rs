@@ -19,7 +19,11 @@ impl Unit {
         Self(())
     }
 
-    pub fn add(&self, _: &[u32], _: &[u32], _: &mut [f32], _: usize) {}
+    pub fn add(&self, _: &[u32], _: usize, _: &[u32], _: &mut [f32], _: usize) {}
+}
+
+pub fn is_amd() -> bool {
+    false
 }
 
 pub fn join(_: &[bf16], _: &mut [u32]) {}

@@ -129,12 +129,13 @@ fn compute<T: Kept>(block: Block<'_>, unit: Unit, mut out: Vec<&mut [T]>, scratc
         let depth = most.min(pairs - piece);
         block.fetch(height, piece, depth, held, wide);
         for strip in (0..padded).step_by(STRIP) {
-            let weights = &held[strip * (depth + GAP)..][..STRIP * (depth + GAP)];
+            let stride = depth + GAP;
+            let weights = &held[strip * stride..][..STRIP * stride];
             for first in (0..width).step_by(COLUMNS) {
                 let across = COLUMNS.min(width - first);
                 let panel = &block.panels[first * pairs + piece * across..][..depth * across];
                 let sums = &mut sums[strip * width + first..];
-                unit.add(weights, panel, sums, width);
+                unit.add(weights, stride, panel, sums, width);
             }
         }
     }

@@ -1,7 +1,11 @@
 //! Products by pairs of AVX-512. Weights are packed into panels that stay in the cache, and rows are read as they are, as in
 //! f32: nothing of a row is copied, unless it is rotated, and sums are in the order of its outputs.
 
-use std::{num::NonZeroUsize, ops::Range};
+use std::{
+    arch::x86_64::{__m512, _mm512_storeu_ps},
+    num::NonZeroUsize,
+    ops::Range,
+};
 
 use half::bf16;
 use pulp::bytemuck::cast_slice_mut;
@@ -130,9 +134,9 @@ impl Block<'_> {
                     };
                     let panel = panel.as_chunks::<LANES>().0;
                     match panel.len() / depth {
-                        1 => sums.add(product::<_, 1>(x, panel.as_chunks().0, joint)),
-                        2 => sums.add(product::<_, 2>(x, panel.as_chunks().0, joint)),
-                        _ => sums.add(product::<_, VECTORS>(x, panel.as_chunks().0, joint)),
+                        1 => sums.add(&product::<_, 1>(x, panel.as_chunks().0, joint)),
+                        2 => sums.add(&product::<_, 2>(x, panel.as_chunks().0, joint)),
+                        _ => sums.add(&product::<_, VECTORS>(x, panel.as_chunks().0, joint)),
                     }
                 }
             }
@@ -190,10 +194,14 @@ struct Sums<'a, 'b, T> {
 }
 
 impl<T: Kept> Sums<'_, '_, T> {
-    #[inline(always)]
-    fn add<const V: usize>(mut self, tile: [[[f32; LANES]; V]; ROWS]) {
-        for (row, vectors) in tile.into_iter().enumerate().take(self.out.len()) {
-            for (vector, products) in vectors.into_iter().enumerate() {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    fn add<const V: usize>(mut self, tile: &[[__m512; V]; ROWS]) {
+        for (row, vectors) in tile.iter().enumerate().take(self.out.len()) {
+            for (vector, sum) in vectors.iter().enumerate() {
+                let mut products = [0.0; LANES];
+                // SAFETY: they are sixteen floats.
+                unsafe { _mm512_storeu_ps(products.as_mut_ptr(), *sum) };
                 self.take(row, self.first + vector * LANES, products);
             }
         }

@@ -1,19 +1,21 @@
 //! Products by the instruction of AVX-512 that multiplies pairs of values and adds in f32.
 
-use std::arch::x86_64::{__m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_set1_epi32, _mm512_setzero_ps};
+use std::arch::x86_64::{
+    __m512, __m512bh, __m512i, _mm512_add_ps, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_set1_epi32,
+    _mm512_setzero_ps, _mm512_storeu_ps,
+};
 
-use super::{GAP, LANES, STRIP};
+use super::{GAP, LANES};
 
 /// Rows of a register tile.
 pub const ROWS: usize = 8;
 
-/// Adds the products of [`STRIP`] rows of weights and a panel of one to three vectors to sums in rows of `width`.
+/// Adds the products of rows of weights, `stride` apart, and a panel of one to three vectors to sums in rows of `width`.
 #[target_feature(enable = "avx512f,avx512bf16")]
-pub fn add(weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
-    let stride = weights.len() / STRIP;
+pub fn add(weights: &[u32], stride: usize, panel: &[u32], sums: &mut [f32], width: usize) {
     let depth = stride - GAP;
     let vectors = panel.len() / depth / LANES;
-    for strip in (0..STRIP).step_by(ROWS) {
+    for strip in (0..weights.len() / stride).step_by(ROWS) {
         let rows = std::array::from_fn(|row| &weights[(strip + row) * stride..][..depth]);
         let sums = &mut sums[strip * width..];
         match vectors {
@@ -28,9 +30,13 @@ pub fn add(weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn add_vectors<const V: usize>(rows: [&[u32]; ROWS], panel: &[u32], sums: &mut [f32], width: usize) {
     let tile = product::<_, V>(rows, panel.as_chunks::<LANES>().0.as_chunks::<V>().0, |pair| pair);
-    for (sums, products) in sums.chunks_mut(width).zip(tile) {
+    for (sums, products) in sums.chunks_mut(width).zip(&tile) {
         for (sums, products) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(products) {
-            sums.iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
+            // SAFETY: the sums are sixteen floats.
+            unsafe {
+                let sum = _mm512_add_ps(_mm512_loadu_ps(sums.as_ptr()), *products);
+                _mm512_storeu_ps(sums.as_mut_ptr(), sum);
+            }
         }
     }
 }
@@ -40,17 +46,20 @@ fn add_vectors<const V: usize>(rows: [&[u32]; ROWS], panel: &[u32], sums: &mut [
 #[target_feature(enable = "avx512f,avx512bf16")]
 #[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
 pub fn product<P: Copy, const V: usize>(
-    rows: [&[P]; ROWS],
+    [a, b, c, d, e, f, g, h]: [&[P]; ROWS],
     panel: &[[[u32; LANES]; V]],
     joint: impl Fn(P) -> u32,
-) -> [[[f32; LANES]; V]; ROWS] {
+) -> [[__m512; V]; ROWS] {
     let mut sums = [[_mm512_setzero_ps(); V]; ROWS];
-    let rows = rows.map(|row| &row[..panel.len()]);
-    for (pair, vectors) in panel.iter().enumerate() {
+    // Zipping the rows avoids bounds checks.
+    let low = a.iter().zip(b).zip(c.iter().zip(d));
+    let high = e.iter().zip(f).zip(g.iter().zip(h));
+    for ((((a, b), (c, d)), ((e, f), (g, h))), vectors) in low.zip(high).zip(panel) {
         // SAFETY: sixteen pairs have the size of a vector, and every pattern of bits is a number.
         let vectors = vectors.map(|pairs| unsafe { std::mem::transmute::<[u32; LANES], __m512bh>(pairs) });
+        let factors = [*a, *b, *c, *d, *e, *f, *g, *h];
         for row in 0..ROWS {
-            let factors = _mm512_set1_epi32(joint(rows[row][pair]).cast_signed());
+            let factors = _mm512_set1_epi32(joint(factors[row]).cast_signed());
             // SAFETY: as above.
             let factors = unsafe { std::mem::transmute::<__m512i, __m512bh>(factors) };
             for vector in 0..V {
@@ -58,6 +67,5 @@ pub fn product<P: Copy, const V: usize>(
             }
         }
     }
-    // SAFETY: a vector is sixteen floats.
-    sums.map(|row| row.map(|sum| unsafe { std::mem::transmute::<__m512, [f32; LANES]>(sum) }))
+    sums
 }

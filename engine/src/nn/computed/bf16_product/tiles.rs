@@ -54,8 +54,8 @@ impl Config {
     }
 
     /// Adds the products of [`STRIP`] rows of weights and a panel of one or two vectors to sums in rows of `width`.
-    pub fn add(&self, weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
-        let stride = weights.len() / STRIP;
+    pub fn add(&self, weights: &[u32], stride: usize, panel: &[u32], sums: &mut [f32], width: usize) {
+        assert!(weights.len() == STRIP * stride && stride > GAP);
         let depth = stride - GAP;
         let across = panel.len() / depth;
         let steps = depth / LANES;

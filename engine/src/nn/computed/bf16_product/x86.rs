@@ -24,6 +24,12 @@ pub fn detect() -> Option<Instruction> {
     })
 }
 
+/// Whether AMD made this processor.
+pub fn is_amd() -> bool {
+    let leaf = __cpuid(0);
+    [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
+}
+
 /// An instruction, ready in this thread.
 pub struct Unit(Option<tiles::Config>);
 
@@ -35,13 +41,13 @@ impl Unit {
         Self((instruction == Instruction::Tiles).then(tiles::Config::load))
     }
 
-    /// Adds the products of [`STRIP`] rows of weights, with [`GAP`] values behind each, and a panel `[pair][column]` to sums in
-    /// rows of `width`.
-    pub fn add(&self, weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
+    /// Adds the products of rows of weights, `stride` apart with [`GAP`] values behind each, and a panel `[pair][column]` to sums
+    /// in rows of `width`. There are at most [`STRIP`] rows, in multiples of [`Instruction::rows`].
+    pub fn add(&self, weights: &[u32], stride: usize, panel: &[u32], sums: &mut [f32], width: usize) {
         match &self.0 {
-            Some(config) => config.add(weights, panel, sums, width),
+            Some(config) => config.add(weights, stride, panel, sums, width),
             // SAFETY: the processor has the instruction, as was asserted.
-            None => unsafe { pairs::add(weights, panel, sums, width) },
+            None => unsafe { pairs::add(weights, stride, panel, sums, width) },
         }
     }
 }

@@ -152,7 +152,13 @@ impl<S: Simd> Rows<S> for Pixels<'_, '_> {
 impl Sizes {
     /// Writes the input values at kernel position `place` for the pixels from `first` on.
     #[inline(always)]
-    pub(super) fn gather(&self, plane: &[f32], place: usize, first: usize, mut line: &mut [f32]) {
+    pub(super) fn gather<T: Copy + Default>(
+        &self,
+        plane: &[T],
+        place: usize,
+        first: usize,
+        mut line: &mut [T],
+    ) {
         let (below, right) = (place / self.kernel, place % self.kernel);
         let mut pixel = first;
         while !line.is_empty() {
@@ -162,7 +168,7 @@ impl Sizes {
             if y < self.height {
                 self.gather_row(&plane[y * self.width..][..self.width], column * self.stride + right, part);
             } else {
-                part.fill(0.0);
+                part.fill(T::default());
             }
             pixel += part.len();
             line = rest;
@@ -171,10 +177,10 @@ impl Sizes {
 
     /// Writes every `stride`th value of `row` starting at `start - padding`; zero outside the row.
     #[inline(always)]
-    fn gather_row(&self, row: &[f32], start: usize, part: &mut [f32]) {
+    fn gather_row<T: Copy + Default>(&self, row: &[T], start: usize, part: &mut [T]) {
         let zeros = self.padding.saturating_sub(start).div_ceil(self.stride).min(part.len());
         let (before, part) = part.split_at_mut(zeros);
-        before.fill(0.0);
+        before.fill(T::default());
         let from = (start + zeros * self.stride - self.padding).min(row.len());
         let row = &row[from..];
         let (inside, after) = part.split_at_mut(row.len().div_ceil(self.stride).min(part.len()));
@@ -185,6 +191,6 @@ impl Sizes {
                 *value = *source;
             }
         }
-        after.fill(0.0);
+        after.fill(T::default());
     }
 }

@@ -1,14 +1,17 @@
 //! Two-dimensional convolution.
 
 mod direct;
+mod in_bf16;
 mod small;
 mod winograd;
 
 use candle_core::{DType, Result, Storage, Tensor, bail};
+use half::bf16;
 use rayon::prelude::*;
 
 use super::{
-    cpu::{by_processor, contiguous, rounded, values, zeros},
+    bf16_product::Instruction,
+    cpu::{by_processor, contiguous, rounded, values, values_as, zeros},
     operands::Weights,
 };
 use crate::nn::{cuda, effort::ConvPath};
@@ -44,12 +47,19 @@ pub(in crate::nn) const LARGE: usize = 9;
 /// `[out]`.
 ///
 /// The weight may be held in 16-bit floats. On the CPU it is widened to f32 as it is needed, and 1×1, 3×3 and large
-/// kernels accumulate in f32 and round once.
+/// kernels accumulate in f32 and round once. CPUs that multiply in bf16 faster than Winograd's filtering saves
+/// multiplications do so if all are in bf16.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
-    let is_fused =
-        rows == columns && (matches!(rows, 1 | 3) || rows >= LARGE) && matches!(conv.stride, 1 | 2);
-    if by_processor(x) && is_fused { fused(x, weight, bias, conv) } else { plain(x, weight, bias, conv) }
+    if by_processor(x) && is_fused([rows, columns], conv.stride) {
+        fused(x, weight, bias, conv)
+    } else {
+        plain(x, weight, bias, conv)
+    }
+}
+
+fn is_fused([rows, columns]: [usize; 2], stride: usize) -> bool {
+    rows == columns && (matches!(rows, 1 | 3) || rows >= LARGE) && matches!(stride, 1 | 2)
 }
 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
@@ -168,18 +178,32 @@ impl Sizes {
 
 fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let sizes = Sizes::of(x, weight, bias, conv)?;
-    let (input, held) = (contiguous(x)?, weight.contiguous()?);
-    let (input, (held, layout)) = (input.storage_and_layout(), held.storage_and_layout());
-    let Storage::Cpu(held) = &*held else { bail!("the weights are not on the CPU") };
-    let patch = sizes.channels * sizes.kernel * sizes.kernel;
-    let kernels = Weights::new(held, layout.start_offset(), [sizes.out_channels, patch], None)?;
-    let input = values(&input)?;
     let bias = match bias {
         Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
         None => vec![0.0; sizes.out_channels],
     };
     let shape = (x.dim(0)?, sizes.out_channels, sizes.out_height, sizes.out_width);
-    let mut out = zeros(shape.0 * shape.1 * shape.2 * shape.3);
+    let count = shape.0 * shape.1 * shape.2 * shape.3;
+    let held = weight.contiguous()?;
+    let held = held.storage_and_layout();
+    if let Some(instruction) = by_instruction([x, weight].map(Tensor::dtype), [sizes.kernel; 2], conv.stride)
+    {
+        let input = x.contiguous()?;
+        let input = input.storage_and_layout();
+        let mut out = vec![bf16::ZERO; count];
+        if count > 0 {
+            let (input, kernels) = (values_as(&input)?, values_as(&held)?);
+            in_bf16::convolve(instruction, input, kernels, &bias, sizes, &mut out);
+        }
+        return Tensor::from_vec(out, shape, x.device());
+    }
+    let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
+    let patch = sizes.channels * sizes.kernel * sizes.kernel;
+    let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, patch], None)?;
+    let input = contiguous(x)?;
+    let input = input.storage_and_layout();
+    let input = values(&input)?;
+    let mut out = zeros(count);
     if !out.is_empty() {
         match path_of(sizes) {
             ConvPath::Winograd => winograd::convolve(input, kernels, &bias, sizes, &mut out),
@@ -188,6 +212,29 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
         }
     }
     rounded(out, shape, x.dtype())
+}
+
+/// The instruction that multiplies an input and kernels of these types in bf16, if that is how they are convolved.
+pub(in crate::nn) fn by_instruction(
+    dtypes: [DType; 2],
+    kernel: [usize; 2],
+    stride: usize,
+) -> Option<Instruction> {
+    let fits = dtypes == [DType::BF16; 2] && is_fused(kernel, stride);
+    Instruction::detect().filter(|instruction| fits && instruction.outruns_winograd())
+}
+
+/// The same as [`scratch_bytes`] for convolutions by the processor's instruction for bf16.
+pub(in crate::nn) fn scratch_bytes_in_bf16(
+    [images, channels, out_channels]: [usize; 3],
+    size: [usize; 2],
+    kernel: usize,
+    stride: usize,
+    threads: usize,
+) -> usize {
+    let sizes = Sizes::with_result([channels, out_channels], size, kernel, stride);
+    let of = |instruction| in_bf16::scratch_bytes(instruction, sizes, images, threads);
+    Instruction::detect().map_or(0, of)
 }
 
 /// Scratch bytes of the convolution of `images` together, without their input and their result. `widens` says whether the
