@@ -157,7 +157,8 @@ impl Costs {
             computed + scratch
         } else {
             operations += effort.moving(wide + result);
-            wide * WIDE + computed + scratch.max(result * self.value_bytes)
+            // What was widened is gone when the result is rounded.
+            (wide * WIDE + scratch).max(result * self.value_bytes) + computed
         };
         Cost { peak: bytes as u64, result: (result * self.value_bytes) as u64, operations }
     }
@@ -190,14 +191,7 @@ impl Costs {
                 }
                 let scratch = linear_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                 let operations = effort.linear([rows, inputs, outputs], threads);
-                let (wide, result) = (rows * inputs, rows * outputs);
-                let cost = self.function(effort, wide, result, scratch, operations);
-                if self.value_bytes == WIDE {
-                    return cost;
-                }
-                // The widened input is gone when the sums are rounded.
-                let after = result * (WIDE + self.value_bytes);
-                Cost { peak: ((wide + result) * WIDE + scratch).max(after) as u64, ..cost }
+                self.function(effort, rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
             Computes::Card(_, balance) => {

@@ -46,7 +46,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     const POINT: [usize; 4] = [128, 64, 1, 1];
     const LARGE: [usize; 4] = [16, 64, 17, 17];
     const AROUND: Conv2d = Conv2d { stride: 1, padding: 8, trailing: 0 };
-    let functions: [(&str, &[&[usize]], Function); 27] = [
+    let functions: [(&str, &[&[usize]], Function); 30] = [
         ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::None)),
@@ -74,6 +74,9 @@ fn functions_take_what_was_predicted_for_two_threads() {
             nn::warp(&x[0], &nn::Tensor::ones((1, 2, 96, 96), DType::F32, &x[0].device())?)
         }),
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
+        ("sigmoid_mul", &[&WIDE, &WIDE], |x| nn::sigmoid_mul(&x[0], &x[1])),
+        ("geglu", &[&WIDE], |x| nn::geglu(&x[0])),
+        ("gated_add", &[&WIDE, &[1, 1, 512], &WIDE], |x| nn::gated_add(&x[0], &x[1], &x[2])),
         ("upsample_nearest_2x", &[&PLANE], |x| nn::upsample_nearest_2x(&x[0])),
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
         ("attention with biases of pairs", &[&HEADS, &HEADS, &HEADS, &[8, 512, 512]], |x| {

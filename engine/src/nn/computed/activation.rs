@@ -64,6 +64,8 @@ pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
             *out = x / (1.0 + (-gate).exp());
         }
     });
+    drop(held);
+    drop((gates, wide));
     rounded(out, x.dims(), x.dtype())
 }
 
@@ -125,6 +127,8 @@ fn fused<C: Curve>(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
         }
         None => pieces.for_each(|(out, x)| run(Gated::<C> { x, factor: None, out, curve: PhantomData })),
     }
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 

@@ -76,6 +76,8 @@ fn fused(x: &Tensor, weight: &Tensor, silu: bool) -> Result<Tensor> {
             run(Pixels { x: &input[start..], plane, out, weight: &weight, silu });
         });
     }
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 

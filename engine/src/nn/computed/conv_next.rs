@@ -67,6 +67,8 @@ fn fused_norm(x: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
             });
         }
     }
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 
@@ -135,6 +137,8 @@ fn fused_conv(x: &Tensor, rows: &Tensor, bias: &Tensor, side: usize, padding: us
             }
         });
     }
+    drop(held);
+    drop(wide);
     rounded(out, (batch, out_height, out_width, channels), x.dtype())
 }
 

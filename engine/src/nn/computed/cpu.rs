@@ -61,7 +61,7 @@ pub(super) fn contiguous(x: &Tensor) -> Result<Tensor> {
     Tensor::from_vec(wide, x.dims(), x.device())
 }
 
-/// Values on the CPU as a tensor of this dtype.
+/// Values on the CPU as a tensor of this dtype. What they were computed from should be gone by now.
 pub(super) fn rounded(values: Vec<f32>, shape: impl Into<Shape>, dtype: DType) -> Result<Tensor> {
     let (shape, rounded) = (shape.into(), values.par_iter().with_min_len(PIECE));
     match dtype {
@@ -81,9 +81,9 @@ pub(super) fn rounded(values: Vec<f32>, shape: impl Into<Shape>, dtype: DType) -
 
 /// A vector of `count` zeros, written by all threads: the first touch of memory from the operating system is
 /// slow.
-pub(super) fn zeros(count: usize) -> Vec<f32> {
+pub(super) fn zeros<T: Copy + Default + Send>(count: usize) -> Vec<T> {
     const PIECE: usize = 1 << 16;
     let mut values = Vec::new();
-    values.par_extend(rayon::iter::repeat_n(0.0, count).with_min_len(PIECE));
+    values.par_extend(rayon::iter::repeat_n(T::default(), count).with_min_len(PIECE));
     values
 }

@@ -25,8 +25,8 @@ pub fn add_rows(sum: &Tensor, x: &Tensor, rows: &[u32], weights: &[f32]) -> Resu
             None => bail!("there is no row {row} among {tokens}"),
         }
     }
-    let (wide, more) = (contiguous(sum)?, contiguous(x)?);
-    let held = (wide.storage_and_layout(), more.storage_and_layout());
+    let (wide, added_rows) = (contiguous(sum)?, contiguous(x)?);
+    let held = (wide.storage_and_layout(), added_rows.storage_and_layout());
     let (before, more) = (values(&held.0)?, values(&held.1)?);
     let mut out = zeros(sum.elem_count());
     let pieces = out.par_chunks_mut(width).zip(before.par_chunks(width)).zip(&added);
@@ -39,6 +39,8 @@ pub fn add_rows(sum: &Tensor, x: &Tensor, rows: &[u32], weights: &[f32]) -> Resu
         }
         None => out.copy_from_slice(before),
     });
+    drop(held);
+    drop((wide, added_rows));
     rounded(out, sum.dims(), sum.dtype())
 }
 

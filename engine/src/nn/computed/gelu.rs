@@ -22,6 +22,8 @@ pub fn gelu(x: &Tensor) -> Result<Tensor> {
     let mut out = zeros(x.elem_count());
     let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));
     pieces.for_each(|(out, x)| run(Gelu { x: &x[..out.len()], factor: None, out }));
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 
@@ -38,6 +40,8 @@ pub fn gelu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     out.par_chunks_mut(PIECE).zip(inputs).for_each(|(out, (gate, up))| {
         run(Gelu { x: &gate[..out.len()], factor: Some(&up[..out.len()]), out })
     });
+    drop(held);
+    drop((gates, wide));
     rounded(out, gate.dims(), gate.dtype())
 }
 
@@ -64,6 +68,8 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
     });
     let mut shape = x.dims().to_vec();
     shape[x.rank() - 1] = width;
+    drop(held);
+    drop(wide);
     rounded(out, shape, x.dtype())
 }
 

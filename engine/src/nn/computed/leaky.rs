@@ -47,6 +47,8 @@ fn fused(x: &Tensor, plane: usize, slopes: &[f32]) -> Result<Tensor> {
             }
         });
     });
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 

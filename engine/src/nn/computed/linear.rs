@@ -210,7 +210,7 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
     if let Some(instruction) = narrow
         && terms.is_empty()
     {
-        let mut out = vec![bf16::ZERO; count];
+        let mut out: Vec<bf16> = zeros(count);
         multiply_in_bf16(instruction, x, weight, &bias, inputs, &mut out)?;
         return Tensor::from_vec(out, shape, x.device());
     }

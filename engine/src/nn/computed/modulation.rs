@@ -27,6 +27,8 @@ pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
             }
         },
     );
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 
@@ -55,6 +57,8 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
             }
         },
     );
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 
@@ -67,8 +71,8 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         return cuda::or_plain(x, || cuda::gated_add(x, gate, y), || plain_gated_add(x, gate, y));
     }
-    let (wide, gates, added) = (contiguous(x)?, contiguous(gate)?, contiguous(y)?);
-    let held = (wide.storage_and_layout(), gates.storage_and_layout(), added.storage_and_layout());
+    let (wide, gates, more) = (contiguous(x)?, contiguous(gate)?, contiguous(y)?);
+    let held = (wide.storage_and_layout(), gates.storage_and_layout(), more.storage_and_layout());
     let (input, gates, added) = (values(&held.0)?, &values(&held.1)?[..gate.elem_count()], values(&held.2)?);
     let mut out = zeros(x.elem_count());
     let pieces = out.par_chunks_mut(width).zip(input.par_chunks(width)).zip(added.par_chunks(width));
@@ -78,6 +82,8 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
             *out = x + gate * y;
         }
     });
+    drop(held);
+    drop((wide, more));
     rounded(out, x.dims(), x.dtype())
 }
 

@@ -152,6 +152,8 @@ fn fused_rows(
     rows.with_min_len(ROWS).for_each(|(out, x)| {
         run(Row { x, out, weight: &weight, bias: &bias, eps, centred });
     });
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 
@@ -202,6 +204,8 @@ fn fused_groups(
             run(Group { x, out, weight, bias, eps, silu });
         });
     }
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 

@@ -119,6 +119,8 @@ fn fused(
             rotate(x, out, cos, sin);
         }
     });
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 

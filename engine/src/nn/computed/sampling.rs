@@ -60,6 +60,8 @@ pub fn resize_between_edges(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<T
             }
         });
     }
+    drop(held);
+    drop(wide);
     rounded(out, (batch, channels, rows, columns), x.dtype())
 }
 
@@ -91,6 +93,8 @@ fn fused_warp(x: &Tensor, flow: &Tensor) -> Result<Tensor> {
             }
         });
     }
+    drop(held);
+    drop(wide);
     rounded(out, x.dims(), x.dtype())
 }
 

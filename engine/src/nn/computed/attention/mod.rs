@@ -408,6 +408,8 @@ fn fused(q: &Tensor, k: &Tensor, v: &Tensor, scores: Scores) -> Result<Tensor> {
         let spread = Heads::new(values(&held.2)?, &spread);
         tiled::attend(queries, keys, spread, scores, q.dims4()?, k.dims4()?, &mut out);
     }
+    drop(held);
+    drop((queries, keys, spread));
     rounded(out, q.dims(), q.dtype())
 }
 

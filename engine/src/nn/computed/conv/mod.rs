@@ -5,8 +5,8 @@ mod in_bf16;
 mod small;
 mod winograd;
 
-use candle_core::{DType, Result, Storage, Tensor, bail};
-use half::bf16;
+use candle_core::{DType, Result, Storage, Tensor, WithDType, bail};
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::{
@@ -190,7 +190,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     {
         let input = x.contiguous()?;
         let input = input.storage_and_layout();
-        let mut out = vec![bf16::ZERO; count];
+        let mut out = zeros(count);
         if count > 0 {
             let (input, kernels) = (values_as(&input)?, values_as(&held)?);
             in_bf16::convolve(instruction, input, kernels, &bias, sizes, &mut out);
@@ -200,9 +200,9 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
     let patch = sizes.channels * sizes.kernel * sizes.kernel;
     let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, patch], None)?;
-    let input = contiguous(x)?;
-    let input = input.storage_and_layout();
-    let input = values(&input)?;
+    let wide = contiguous(x)?;
+    let wide_held = wide.storage_and_layout();
+    let input = values(&wide_held)?;
     let mut out = zeros(count);
     if !out.is_empty() {
         match path_of(sizes) {
@@ -211,6 +211,8 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
             ConvPath::Direct => direct::convolve(input, kernels, &bias, sizes, &mut out),
         }
     }
+    drop(wide_held);
+    drop(wide);
     rounded(out, shape, x.dtype())
 }
 
@@ -288,14 +290,25 @@ fn blocks(planes: &mut [f32], channels: usize, plane: usize, length: usize) -> V
 
 /// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each pixel.
 pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
-    let (batch, channels, height, width) = x.dims4()?;
-    if !(by_processor(x) && x.dtype() == DType::F32) || x.elem_count() == 0 {
-        return x.upsample_nearest2d(height * 2, width * 2);
+    let (_, _, height, width) = x.dims4()?;
+    let size = (height * 2, width * 2);
+    if !by_processor(x) || x.elem_count() == 0 {
+        return x.upsample_nearest2d(size.0, size.1);
     }
+    match x.dtype() {
+        DType::F32 => doubled::<f32>(x),
+        DType::BF16 => doubled::<bf16>(x),
+        DType::F16 => doubled::<f16>(x),
+        _ => x.upsample_nearest2d(size.0, size.1),
+    }
+}
+
+fn doubled<T: WithDType + Default>(x: &Tensor) -> Result<Tensor> {
+    let (batch, channels, height, width) = x.dims4()?;
     let input = x.contiguous()?;
     let input = input.storage_and_layout();
-    let rows = values(&input)?;
-    let mut out = zeros(4 * x.elem_count());
+    let rows = values_as::<T>(&input)?;
+    let mut out: Vec<T> = zeros(4 * x.elem_count());
     out.par_chunks_mut(4 * width).enumerate().with_min_len(16).for_each(|(row, out)| {
         let (first, second) = out.split_at_mut(2 * width);
         for (pair, value) in first.as_chunks_mut::<2>().0.iter_mut().zip(&rows[row * width..]) {
