@@ -250,7 +250,8 @@ impl WeightSource {
         let place = self.layouts[block].tensors[tensor].alone();
         let reserved = self.account.reserve_weights(place.bytes())?;
         let to = unmetered(|| self.memory.allocate(&place.sizes()))?;
-        self.bring_tensor(block, tensor, &to, &mut Pieces::default())?;
+        // A thread that computes loads it: what it takes to convert or change weights is no activation.
+        unmetered(|| self.bring_tensor(block, tensor, &to, &mut Pieces::default()))?;
         Ok(Leaf { weight: to.weight(&place)?, bytes: place.bytes(), _reserved: reserved })
     }
 

@@ -16,6 +16,10 @@ fn trace_of_two_threads() -> Trace {
     Trace::new(Computes::Processor { threads: 2, effort: Effort::USUAL })
 }
 
+/// How often a function is run: at least, and where one thread did all of the work.
+const LEAST_RUNS: usize = 5;
+const RUNS: usize = 100;
+
 /// Fails unless `work` takes about what was predicted.
 fn check(
     what: &str,
@@ -24,13 +28,16 @@ fn check(
     pool: &ThreadPool,
     work: impl Fn() -> nn::Result<nn::Tensor> + Sync,
 ) {
-    // The order of the threads' work decides how much scratch memory is held at once.
-    let most = (0..5).map(|_| {
+    // The order of the threads' work decides how much scratch memory is held at once. On a busy machine one thread may do it all.
+    let mut part = 0.0_f64;
+    for run in 0..RUNS {
         account.take_peaks();
         drop(pool.install(|| work().unwrap()));
-        account.take_peaks().activations
-    });
-    let part = most.max().unwrap() as f64 / predicted as f64;
+        part = part.max(account.take_peaks().activations as f64 / predicted as f64);
+        if run >= LEAST_RUNS && part >= 0.6 {
+            break;
+        }
+    }
     println!("{what}: {part:.3} of {predicted}");
     assert!((0.6..=1.01).contains(&part), "{what}: {part} of {predicted}");
 }
