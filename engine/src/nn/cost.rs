@@ -10,7 +10,7 @@ use super::{
         unpacked_scratch_bytes,
     },
     cuda,
-    effort::Effort,
+    effort::{ConvPath, Effort},
 };
 use crate::memory::Attention;
 
@@ -278,10 +278,13 @@ impl Costs {
         }
     }
 
-    /// A norm of rows or groups of `values` values.
+    /// A norm of rows or groups of `values` values, which a CPU reads and writes as they are held.
     pub fn norm(self, values: usize) -> Cost {
         match self.computes {
-            Computes::Processor { .. } => self.pointwise(values, 1),
+            Computes::Processor { effort, .. } => {
+                let bytes = (values * self.value_bytes) as u64;
+                Cost { peak: bytes, result: bytes, operations: effort.moving(2 * values) }
+            }
             // Groups are read once for their mean and once for the result.
             Computes::Card(Kernels { others: true, .. }, balance) => {
                 self.on_card(balance, [values, 0], 3 * values)
@@ -428,6 +431,10 @@ impl Costs {
                 let channels = [inputs, outputs];
                 let path = conv_path(channels, size, side, stride);
                 let operations = effort.conv(path, channels, pixels, side * side);
+                if path == ConvPath::Winograd {
+                    let result = (pixels * outputs * self.value_bytes) as u64;
+                    return Cost { peak: scratch as u64 + result, result, operations };
+                }
                 let wide = pixels * stride * stride * inputs;
                 self.function(effort, wide, pixels * outputs, scratch, operations)
             }

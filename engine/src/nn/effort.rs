@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use candle_core::{DType, Device, Result, Tensor};
 
 use super::computed::{
-    Bf16Instruction, Conv2d, FEW_ROWS, Mask, attention, attention_pieces, bf16_pieces, conv2d, linear,
+    Bf16Method, Conv2d, FEW_ROWS, Mask, attention, attention_pieces, bf16_pieces, conv2d, linear,
     linear_pieces, silu_mul, times_packed,
 };
 
@@ -229,7 +229,7 @@ impl Effort {
             2.0 * known([FEW, OUTER, INNER]) + known([FEW, INNER, OUTER]) + value * (3 * FEW * INNER) as f64;
         // Three products and one other function.
         let call = after(calls, known) / 3.5;
-        let in_bf16 = match Bf16Instruction::detect() {
+        let in_bf16 = match Bf16Method::detect() {
             Some(_) => {
                 let known = output * (ROWS * SIDE) as f64;
                 let whole = uneven(bf16_pieces([ROWS, SIDE, SIDE], threads), 1, threads);

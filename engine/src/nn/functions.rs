@@ -72,7 +72,15 @@ fn norm<const N: usize>(
     compute: impl Fn([&Values; N]) -> Result<Values>,
 ) -> Result<Tensor> {
     let (values, dims) = (inputs[0].elem_count(), inputs[0].dims().to_vec());
-    apply(name, inputs, |costs| (costs.norm(values), dims), compute)
+    let reordering = match &inputs[0].0 {
+        Kind::Traced(x) if x.trace().computes().is_processor() => x.narrow_reordering(),
+        _ => 0,
+    };
+    let take = |costs: Costs| {
+        let cost = costs.norm(values);
+        (Cost { peak: cost.peak + reordering, ..cost }, dims)
+    };
+    apply(name, inputs, take, compute)
 }
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.

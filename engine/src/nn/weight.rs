@@ -208,8 +208,10 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
         && computed::convolves_by(dtypes, [side, across], conv.stride).is_some();
     let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
-    if costs.in_bf16 && !x.layout.is_contiguous() {
-        cost.peak += (x.elements() * x.dtype.size_in_bytes()) as u64;
+    let as_held = x.trace().computes().is_processor()
+        && (costs.in_bf16 || computed::conv_reads_as_held([inputs, outputs], size, side, conv.stride));
+    if as_held {
+        cost.peak += x.narrow_reordering();
     }
     let dims = [batch, outputs, size[0], size[1]];
     let input = weight.input();

@@ -229,6 +229,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         text_precision: Storage::default(),
         bf16_products: false,
         bf16_tiles: false,
+        bf16_words: false,
         enlarged: Vec::new(),
         interpolated: Vec::new(),
         made_of: None,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InputMark, a1111, read_settings};
 use crate::{
-    nn::computed::Bf16Instruction,
+    nn::computed::{Bf16Instruction, Bf16Method},
     precision::Storage,
     request::{ModelSource, Request, grid::GridRecord},
 };
@@ -39,12 +39,15 @@ pub struct Settings {
     /// The weight type of the text encoders.
     #[serde(default, skip_serializing_if = "Storage::is_stored")]
     pub text_precision: Storage,
-    /// Whether a CPU multiplied in bf16. Processors without the instruction for it give other last bits.
+    /// Whether a CPU multiplied bf16 by another instruction than f32. Processors without one for it give other last bits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bf16_products: bool,
     /// Whether it did so in tiles, which gives other last bits than pairs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bf16_tiles: bool,
+    /// Whether it did so as whole numbers, which gives other last bits again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bf16_words: bool,
     /// The grid, if the image is composed of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridRecord>,
@@ -91,6 +94,7 @@ impl Settings {
             text_precision: Storage::Stored,
             bf16_products: false,
             bf16_tiles: false,
+            bf16_words: false,
             grid: None,
             enlarged: Vec::new(),
             interpolated: Vec::new(),
@@ -147,10 +151,11 @@ impl Settings {
         Self { denoiser_precision, text_precision, ..self }
     }
 
-    /// The same, with the instruction by which a CPU multiplied in bf16.
-    pub fn multiplied_in_bf16(self, by: Option<Bf16Instruction>) -> Self {
-        let bf16_tiles = by == Some(Bf16Instruction::Tiles);
-        Self { bf16_products: by.is_some(), bf16_tiles, ..self }
+    /// The same, with how a CPU multiplied bf16.
+    pub fn multiplied_in_bf16(self, by: Option<Bf16Method>) -> Self {
+        let bf16_tiles = by == Some(Bf16Method::By(Bf16Instruction::Tiles));
+        let bf16_words = by == Some(Bf16Method::Words);
+        Self { bf16_products: by.is_some(), bf16_tiles, bf16_words, ..self }
     }
 
     /// What to know before generating the image again: the format of weights is a memory setting, not part of a request.

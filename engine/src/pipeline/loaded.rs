@@ -21,7 +21,7 @@ use crate::{
     hardware::{MemoryAccount, unmetered},
     memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Denoising, Model, Prompt, Used},
-    nn::{self, DryRun, Tensor, computed::Bf16Instruction},
+    nn::{self, DryRun, Tensor, computed::Bf16Method},
     precision::Storage,
     request::{AdapterUse, ComputeDtype},
     residency::WeightStore,
@@ -113,10 +113,10 @@ impl LoadedModel {
         self.dtype
     }
 
-    /// By which instruction the CPU multiplies in bf16 for it.
-    pub fn multiplies_in_bf16(&self) -> Option<Bf16Instruction> {
+    /// How the CPU multiplies bf16 for it.
+    pub fn multiplies_in_bf16(&self) -> Option<Bf16Method> {
         let in_bf16 = self.device().is_cpu() && self.dtype == ComputeDtype::Bf16;
-        Bf16Instruction::detect().filter(|_| in_bf16)
+        Bf16Method::detect().filter(|_| in_bf16)
     }
 
     /// Uses exactly these adapters from now on; returns a report for each. Weights that change are read again

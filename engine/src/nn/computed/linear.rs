@@ -6,7 +6,7 @@ use half::bf16;
 use crate::precision::{Encoding, Packed};
 
 use super::{
-    bf16_product::{self, Instruction, Kept},
+    bf16_product::{self, Kept, Method},
     cpu::{by_processor, contiguous, rounded, values, zeros},
     few_rows,
     operands::{Start, Weights},
@@ -140,8 +140,8 @@ impl LowRank {
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
 ///
-/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once. CPUs that multiply in
-/// bf16 do so for inputs in bf16; packed weights are rounded to it.
+/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once. CPUs that multiply bf16
+/// faster than f32 do so for inputs in bf16; packed weights are rounded to it.
 pub fn linear(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>) -> Result<Tensor> {
     linear_with(x, weight, bias, &[])
 }
@@ -205,19 +205,19 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
     };
     let count = shape.iter().product();
     let rows = count / outputs.max(1);
-    let narrow = Instruction::detect()
+    let narrow = Method::detect()
         .filter(|_| count > 0 && x.dtype() == DType::BF16 && in_bf16([rows, inputs], weight.is_narrow()));
-    if let Some(instruction) = narrow
+    if let Some(method) = narrow
         && terms.is_empty()
     {
         let mut out: Vec<bf16> = zeros(count);
-        multiply_in_bf16(instruction, x, weight, &bias, inputs, &mut out)?;
+        multiply_in_bf16(method, x, weight, &bias, inputs, &mut out)?;
         return Tensor::from_vec(out, shape, x.device());
     }
     let mut out = zeros(count);
     if !out.is_empty() {
-        if let Some(instruction) = narrow {
-            multiply_in_bf16(instruction, x, weight, &bias, inputs, &mut out)?;
+        if let Some(method) = narrow {
+            multiply_in_bf16(method, x, weight, &bias, inputs, &mut out)?;
         }
         let wide = contiguous(x)?;
         let wide = wide.storage_and_layout();
@@ -239,12 +239,12 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
 /// Whether the product of some rows in bf16 with weights that are bf16 or packed is computed in bf16.
 pub(in crate::nn) fn in_bf16([rows, inputs]: [usize; 2], is_narrow: bool) -> bool {
     let fits = rows > few_rows::MOST && inputs > 0 && inputs.is_multiple_of(2);
-    is_narrow && fits && Instruction::detect().is_some()
+    is_narrow && fits && Method::detect().is_some()
 }
 
 /// `out = bias + x · weightᵀ` for x in bf16.
 fn multiply_in_bf16<T: Kept>(
-    instruction: Instruction,
+    method: Method,
     x: &Tensor,
     weight: &Weight,
     bias: &[f32],
@@ -257,7 +257,7 @@ fn multiply_in_bf16<T: Kept>(
     let rows = out.len() / bias.len();
     let x = &storage.as_slice::<bf16>()?[layout.start_offset()..][..rows * inputs];
     weight.read([bias.len(), inputs], |weights| {
-        bf16_product::multiply(instruction, x, weights, Start::Bias(bias), inputs, out);
+        bf16_product::multiply(method, x, weights, Start::Bias(bias), inputs, out);
     })
 }
 

@@ -38,14 +38,15 @@ pub use attention::{
 pub(in crate::nn) use attention::{
     Most, in_bf16 as attends_in_bf16, pieces as attention_pieces, scratch_bytes as attention_scratch_bytes,
 };
-pub use bf16_product::{Instruction as Bf16Instruction, instructions};
+pub use bf16_product::{Instruction as Bf16Instruction, Method as Bf16Method, instructions};
 pub(in crate::nn) use bf16_product::{pieces as bf16_pieces, scratch_bytes as bf16_scratch_bytes};
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub(in crate::nn) use conv::{
     LARGE as LARGE_KERNEL, by_instruction as convolves_by, path as conv_path,
-    scratch_bytes as conv_scratch_bytes, scratch_bytes_in_bf16 as conv_scratch_bytes_in_bf16,
+    reads_as_held as conv_reads_as_held, scratch_bytes as conv_scratch_bytes,
+    scratch_bytes_in_bf16 as conv_scratch_bytes_in_bf16,
 };
 pub(in crate::nn) use conv_next::response_norm_scratch_bytes;
 pub use conv_next::{depthwise, response_norm};

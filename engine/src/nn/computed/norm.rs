@@ -1,11 +1,12 @@
 //! Normalizations. Statistics are summed in f32 within short blocks and in f64 across them.
 
 use candle_core::{D, DType, Result, Tensor, bail};
+use half::{bf16, f16};
 use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::silu_of;
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
+use super::cpu::{Held, by_processor, values_as, zeros};
 use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
 use crate::nn::cuda::{self, RowNorm};
@@ -144,36 +145,58 @@ fn fused_rows(
 ) -> Result<Tensor> {
     let width = x.dim(D::Minus1)?;
     let (weight, bias) = (parameters(weight, width, 1.0)?, parameters(bias, width, 0.0)?);
-    let wide = contiguous(x)?;
-    let held = wide.storage_and_layout();
-    let input = values(&held)?;
-    let mut out = zeros(x.elem_count());
-    let rows = out.par_chunks_mut(width.max(1)).zip(input.par_chunks(width.max(1)));
-    rows.with_min_len(ROWS).for_each(|(out, x)| {
-        run(Row { x, out, weight: &weight, bias: &bias, eps, centred });
-    });
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
+    let norm = RowsNorm { weight: &weight, bias: &bias, eps, centred };
+    match x.dtype() {
+        DType::BF16 => norm.of::<bf16>(x),
+        DType::F16 => norm.of::<f16>(x),
+        DType::F32 => norm.of::<f32>(x),
+        _ => norm.of::<f32>(&x.to_dtype(DType::F32)?)?.to_dtype(x.dtype()),
+    }
 }
 
-struct Row<'a> {
-    x: &'a [f32],
-    out: &'a mut [f32],
+#[derive(Clone, Copy)]
+struct RowsNorm<'a> {
     weight: &'a [f32],
     bias: &'a [f32],
     eps: f64,
     centred: bool,
 }
 
-impl Tiled for Row<'_> {
+impl RowsNorm<'_> {
+    fn of<T: Held>(self, x: &Tensor) -> Result<Tensor> {
+        let (input, width) = (x.contiguous()?, self.weight.len().max(1));
+        let held = input.storage_and_layout();
+        let mut out: Vec<T> = zeros(x.elem_count());
+        let rows = out.par_chunks_mut(width).zip(values_as::<T>(&held)?.par_chunks(width));
+        rows.with_min_len(ROWS)
+            .for_each_init(|| [[0.0; BLOCK]; 2], |wide, (out, x)| run(Row { x, out, norm: self, wide }));
+        Tensor::from_vec(out, x.dims(), x.device())
+    }
+}
+
+struct Row<'a, T> {
+    x: &'a [T],
+    out: &'a mut [T],
+    norm: RowsNorm<'a>,
+    wide: &'a mut [[f32; BLOCK]; 2],
+}
+
+impl<T: Held> Tiled for Row<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize, const V: usize>(self, _: S) {
-        let count = self.x.len() as f64;
-        let mean = if self.centred { (sum(self.x, 0.0)[0] / count) as f32 } else { 0.0 };
-        let scale = (1.0 / (sum(self.x, mean)[1] / count + self.eps).sqrt()) as f32;
-        for (((out, x), weight), bias) in self.out.iter_mut().zip(self.x).zip(self.weight).zip(self.bias) {
-            *out = (x - mean) * scale * weight + bias;
+        let RowsNorm { weight, bias, eps, centred } = self.norm;
+        let ([of_x, of_out], count) = (self.wide, self.x.len() as f64);
+        let mean = if centred { (sum(self.x, 0.0, of_x)[0] / count) as f32 } else { 0.0 };
+        let scale = (1.0 / (sum(self.x, mean, of_x)[1] / count + eps).sqrt()) as f32;
+        let parameters = weight.chunks(BLOCK).zip(bias.chunks(BLOCK));
+        for ((out, x), (weight, bias)) in self.out.chunks_mut(BLOCK).zip(self.x.chunks(BLOCK)).zip(parameters)
+        {
+            let x = T::widened(x, of_x);
+            T::write(out, of_out, |out| {
+                for (((out, x), weight), bias) in out.iter_mut().zip(x).zip(weight).zip(bias) {
+                    *out = (x - mean) * scale * weight + bias;
+                }
+            });
         }
     }
 }
@@ -192,26 +215,46 @@ fn fused_groups(
         bail!("{channels} channels cannot be split into {groups} groups");
     }
     let (weight, bias) = (parameters(Some(weight), channels, 1.0)?, parameters(Some(bias), channels, 0.0)?);
-    let wide = contiguous(x)?;
-    let held = wide.storage_and_layout();
-    let input = values(&held)?;
-    let mut out = zeros(x.elem_count());
-    if !out.is_empty() {
-        let (size, together) = (out.len() / (batch * groups), channels / groups);
-        out.par_chunks_mut(size).zip(input.par_chunks(size)).enumerate().for_each(|(index, (out, x))| {
-            let first = index % groups * together;
-            let (weight, bias) = (&weight[first..][..together], &bias[first..][..together]);
-            run(Group { x, out, weight, bias, eps, silu });
-        });
+    let norm = GroupsNorm { weight: &weight, bias: &bias, eps, silu };
+    let size = x.elem_count() / (batch * groups).max(1);
+    match x.dtype() {
+        DType::BF16 => norm.of::<bf16>(x, size, groups),
+        DType::F16 => norm.of::<f16>(x, size, groups),
+        DType::F32 => norm.of::<f32>(x, size, groups),
+        _ => norm.of::<f32>(&x.to_dtype(DType::F32)?, size, groups)?.to_dtype(x.dtype()),
     }
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
 }
 
-struct Group<'a> {
-    x: &'a [f32],
-    out: &'a mut [f32],
+#[derive(Clone, Copy)]
+struct GroupsNorm<'a> {
+    /// Of all channels.
+    weight: &'a [f32],
+    bias: &'a [f32],
+    eps: f64,
+    silu: bool,
+}
+
+impl GroupsNorm<'_> {
+    /// The norm of groups of `size` values.
+    fn of<T: Held>(self, x: &Tensor, size: usize, groups: usize) -> Result<Tensor> {
+        let (input, together) = (x.contiguous()?, self.weight.len() / groups);
+        let held = input.storage_and_layout();
+        let mut out: Vec<T> = zeros(x.elem_count());
+        if size > 0 {
+            let inputs = values_as::<T>(&held)?.par_chunks(size);
+            out.par_chunks_mut(size).zip(inputs).enumerate().for_each(|(index, (out, x))| {
+                let first = index % groups * together;
+                let [weight, bias] = [self.weight, self.bias].map(|values| &values[first..][..together]);
+                run(Group { x, out, weight, bias, eps: self.eps, silu: self.silu });
+            });
+        }
+        Tensor::from_vec(out, x.dims(), x.device())
+    }
+}
+
+struct Group<'a, T> {
+    x: &'a [T],
+    out: &'a mut [T],
     /// Of each channel of the group.
     weight: &'a [f32],
     bias: &'a [f32],
@@ -219,35 +262,40 @@ struct Group<'a> {
     silu: bool,
 }
 
-impl Tiled for Group<'_> {
+impl<T: Held> Tiled for Group<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
-        let count = self.x.len() as f64;
+        let (count, [mut of_x, mut of_out]) = (self.x.len() as f64, [[0.0; BLOCK]; 2]);
         // Squares are taken around a first estimate of the mean, so that one pass is accurate enough.
         let sample = &self.x[..self.x.len().min(BLOCK)];
-        let guess = (sum(sample, 0.0)[0] / sample.len() as f64) as f32;
-        let [offset, squares] = sum(self.x, guess).map(|sum| sum / count);
+        let guess = (sum(sample, 0.0, &mut of_x)[0] / sample.len() as f64) as f32;
+        let [offset, squares] = sum(self.x, guess, &mut of_x).map(|sum| sum / count);
         let mean = (f64::from(guess) + offset) as f32;
         let deviation = 1.0 / (squares - offset * offset + self.eps).sqrt();
         let plane = self.x.len() / self.weight.len();
         let planes = self.out.chunks_mut(plane).zip(self.x.chunks(plane));
         for ((out, x), (weight, bias)) in planes.zip(self.weight.iter().zip(self.bias)) {
             let scale = (deviation * f64::from(*weight)) as f32;
-            if !self.silu {
-                for (out, x) in out.iter_mut().zip(x) {
-                    *out = (x - mean) * scale + bias;
-                }
-                continue;
+            let [means, scales, biases] = [mean, scale, *bias].map(|value| simd.splat_f32s(value));
+            for (out, x) in out.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
+                let x = T::widened(x, &mut of_x);
+                T::write(out, &mut of_out, |out| {
+                    if !self.silu {
+                        for (out, x) in out.iter_mut().zip(x) {
+                            *out = (x - mean) * scale + bias;
+                        }
+                        return;
+                    }
+                    let ((out, out_rest), (x, x_rest)) = (S::as_mut_simd_f32s(out), S::as_simd_f32s(x));
+                    for (out, x) in out.iter_mut().zip(x) {
+                        let normed = simd.mul_add_e_f32s(simd.sub_f32s(*x, means), scales, biases);
+                        *out = silu_of(simd, normed);
+                    }
+                    let centred = simd.sub_f32s(simd.partial_load_f32s(x_rest), means);
+                    let normed = simd.mul_add_e_f32s(centred, scales, biases);
+                    simd.partial_store_f32s(out_rest, silu_of(simd, normed));
+                });
             }
-            let [mean, scale, bias] = [mean, scale, *bias].map(|value| simd.splat_f32s(value));
-            let ((out, out_rest), (x, x_rest)) = (S::as_mut_simd_f32s(out), S::as_simd_f32s(x));
-            for (out, x) in out.iter_mut().zip(x) {
-                let normed = simd.mul_add_e_f32s(simd.sub_f32s(*x, mean), scale, bias);
-                *out = silu_of(simd, normed);
-            }
-            let centred = simd.sub_f32s(simd.partial_load_f32s(x_rest), mean);
-            let normed = simd.mul_add_e_f32s(centred, scale, bias);
-            simd.partial_store_f32s(out_rest, silu_of(simd, normed));
         }
     }
 }
@@ -258,10 +306,10 @@ const LANES: usize = 32;
 
 /// The sum of `x - centre` and the sum of its squares.
 #[inline(always)]
-fn sum(x: &[f32], centre: f32) -> [f64; 2] {
+fn sum<T: Held>(x: &[T], centre: f32, wide: &mut [f32; BLOCK]) -> [f64; 2] {
     let mut total = [0.0; 2];
     for block in x.chunks(BLOCK) {
-        let (whole, rest) = block.as_chunks::<LANES>();
+        let (whole, rest) = T::widened(block, wide).as_chunks::<LANES>();
         let (mut sums, mut squares) = ([0.0f32; LANES], [0.0f32; LANES]);
         for values in whole {
             for lane in 0..LANES {
@@ -346,6 +394,30 @@ mod tests {
             for (got, value) in got.iter().zip(values) {
                 let want = (f64::from(*value) - mean) / deviation + f64::from(bias[plane]);
                 assert!((f64::from(*got) - want).abs() < 1e-5, "got {got}, expected {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn norms_of_narrow_values_are_those_of_wide_ones_rounded_once() {
+        // Groups and rows of several blocks, and of less than a vector.
+        for (channels, side) in [(8, 37), (4, 70), (2, 1)] {
+            let x = random(&[2, channels, side, side], 1);
+            let (weight, bias) = (random(&[channels], 2), random(&[channels], 3));
+            for dtype in [DType::BF16, DType::F16] {
+                let narrow = x.to_dtype(dtype).unwrap();
+                let wide = narrow.to_dtype(DType::F32).unwrap();
+                let norms: [&dyn Fn(&Tensor) -> Tensor; 4] = [
+                    &|x| group_norm(x, 2, &weight, &bias, 1e-5).unwrap(),
+                    &|x| group_norm_silu(x, 2, &weight, &bias, 1e-5).unwrap(),
+                    &|x| rms_norm(&x.permute((0, 2, 3, 1)).unwrap(), &weight, 1e-6).unwrap(),
+                    &|x| layer_norm(&x.flatten_from(1).unwrap(), None, None, 1e-6).unwrap(),
+                ];
+                for norm in norms {
+                    let got = norm(&narrow);
+                    assert_eq!(got.dtype(), dtype);
+                    assert_eq!(flat(&got), flat(&norm(&wide).to_dtype(dtype).unwrap()));
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use half::bf16;
 
 use super::{
     super::operands::{Start, Weights},
-    Instruction, Kept,
+    Instruction, Kept, Method,
 };
 
 pub fn detect() -> Option<Instruction> {
@@ -22,10 +22,10 @@ impl Unit {
     pub fn add(&self, _: &[u32], _: usize, _: &[u32], _: &mut [f32], _: usize) {}
 }
 
-pub fn is_amd() -> bool {
+pub fn has_words() -> bool {
     false
 }
 
 pub fn join(_: &[bf16], _: &mut [u32]) {}
 
-pub fn multiply<T: Kept>(_: Instruction, _: &[bf16], _: Weights<'_>, _: Start<'_>, _: usize, _: &mut [T]) {}
+pub fn multiply<T: Kept>(_: Method, _: &[bf16], _: Weights<'_>, _: Start<'_>, _: usize, _: &mut [T]) {}

@@ -1,8 +1,9 @@
-//! Matrix products in bf16 with sums in f32, by the instructions that some processors have for them: tiles of AMX
-//! (`tdpbf16ps`), or vectors of pairs of AVX-512 (`vdpbf16ps`). Packed weights are rounded to bf16 for them, as on GPUs.
+//! Matrix products of values in bf16, by what some processors multiply faster than f32: tiles of bf16 (AMX, `tdpbf16ps`),
+//! vectors of pairs of bf16 (AVX-512, `vdpbf16ps`), or vectors of pairs of whole numbers (VNNI, `vpdpwssd`). Packed weights are
+//! rounded to bf16 or to such numbers, as to bf16 on GPUs. Sums are f32.
 //!
 //! Each entry is summed in one fixed order, so results do not depend on the number of threads. They differ in the last bits
-//! between the two, and from processors without either.
+//! between the three, and from processors without any.
 
 mod cut;
 #[cfg(not(target_arch = "x86_64"))]
@@ -12,9 +13,16 @@ mod packed_rows;
 #[cfg(target_arch = "x86_64")]
 mod packed_weights;
 #[cfg(target_arch = "x86_64")]
+mod packed_words;
+#[cfg(target_arch = "x86_64")]
 mod pairs;
 #[cfg(target_arch = "x86_64")]
+mod sums;
+#[cfg(target_arch = "x86_64")]
 mod tiles;
+#[cfg(target_arch = "x86_64")]
+mod words;
+mod words_cut;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -44,15 +52,9 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// The fastest one of this processor.
+    /// The fastest one of this processor that is faster than f32. On Intel's, pairs take twice the time of single values.
     pub fn detect() -> Option<Self> {
         x86::detect()
-    }
-
-    /// Whether a convolution is faster with it than by Winograd's minimal filtering in f32, which saves more than half of the
-    /// multiplications. Intel's processors without tiles multiply pairs no faster than they do single values.
-    pub fn outruns_winograd(self) -> bool {
-        self == Self::Tiles || x86::is_amd()
     }
 
     /// Rows of which [`Unit::add`] takes a multiple.
@@ -72,6 +74,22 @@ impl Instruction {
     }
 }
 
+/// How linear layers multiply values in bf16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// By an instruction for bf16.
+    By(Instruction),
+    /// As whole numbers of 16 bits, in groups that share an exponent.
+    Words,
+}
+
+impl Method {
+    /// The fastest one of this processor that is faster than f32.
+    pub fn detect() -> Option<Self> {
+        Instruction::detect().map(Self::By).or_else(|| x86::has_words().then_some(Self::Words))
+    }
+}
+
 /// The instructions that the functions of this module use on this processor, in words.
 pub fn instructions() -> String {
     let vectors = match Tile::detect().lanes {
@@ -79,9 +97,10 @@ pub fn instructions() -> String {
         8 => "AVX2",
         _ => "vectors of 128 bits",
     };
-    match Instruction::detect() {
-        Some(Instruction::Tiles) => format!("{vectors}, bf16 in tiles (AMX)"),
-        Some(Instruction::Pairs) => format!("{vectors}, bf16 in pairs"),
+    match Method::detect() {
+        Some(Method::By(Instruction::Tiles)) => format!("{vectors}, bf16 in tiles (AMX)"),
+        Some(Method::By(Instruction::Pairs)) => format!("{vectors}, bf16 in pairs"),
+        Some(Method::Words) => format!("{vectors}, bf16 as whole numbers (VNNI)"),
         None => vectors.to_owned(),
     }
 }
@@ -94,10 +113,6 @@ pub(super) fn pairs_of(inputs: usize) -> usize {
 /// A sum as it is kept.
 pub(super) trait Kept: Copy + Send + Sync {
     /// In f32.
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", test)),
-        expect(dead_code, reason = "products by instructions of x86_64 take it")
-    )]
     fn wide(self) -> f32;
     /// Rounded once.
     fn rounded(sum: f32) -> Self;
@@ -138,7 +153,7 @@ mod tests {
             linear::{LowRank, Weight, linear, linear_with},
             operands::{Start, Weights},
         },
-        Instruction, Kept, multiply,
+        Instruction, Kept, Method, multiply,
     };
     use crate::precision::{Encoding, Format, Zeros};
 
@@ -182,7 +197,7 @@ mod tests {
                 let bias: Vec<f32> = bias.to_vec1().unwrap();
                 let (x, held) = (values_of(&x), values_of(&weight));
                 let product = |start, out: &mut [f32]| {
-                    multiply(instruction, &x, Weights::Bf16(&held), start, inputs, out);
+                    multiply(Method::By(instruction), &x, Weights::Bf16(&held), start, inputs, out);
                     Tensor::from_slice(out, (rows, outputs), want.device()).unwrap()
                 };
                 let mut out = vec![0.0; rows * outputs];
@@ -193,7 +208,8 @@ mod tests {
                 assert_close(&got, &(&want + more).unwrap(), 2e-6);
                 // What is kept in bf16 is the same sum, rounded.
                 let mut rounded = vec![bf16::ZERO; rows * outputs];
-                multiply(instruction, &x, Weights::Bf16(&held), Start::Bias(&bias), inputs, &mut rounded);
+                let method = Method::By(instruction);
+                multiply(method, &x, Weights::Bf16(&held), Start::Bias(&bias), inputs, &mut rounded);
                 product(Start::Bias(&bias), &mut out);
                 let are_rounded = |rounded: &[bf16], sums: &[f32]| {
                     rounded.iter().zip(sums).all(|(rounded, sum)| *rounded == bf16::from_f32(*sum))
@@ -201,7 +217,7 @@ mod tests {
                 assert!(are_rounded(&rounded, &out));
                 let mut sums: Vec<f32> = rounded.iter().map(|value| value.wide()).collect();
                 let weights = Weights::Bf16(&held);
-                multiply(instruction, &x, weights, Start::There(outputs), inputs, &mut rounded);
+                multiply(method, &x, weights, Start::There(outputs), inputs, &mut rounded);
                 product(Start::There(outputs), &mut sums);
                 assert!(are_rounded(&rounded, &sums));
             }
@@ -224,9 +240,7 @@ mod tests {
 
     #[test]
     fn packed_weights_are_rounded_to_bf16() {
-        if Instruction::detect().is_none() {
-            return;
-        }
+        let Some(method) = Method::detect() else { return };
         // The second in several pieces of the inputs.
         for [rows, inputs, outputs] in [[40, 768, 70], [12, 4352, 20]] {
             let x = random(&[rows, inputs], 1).to_dtype(DType::BF16).unwrap();
@@ -248,8 +262,9 @@ mod tests {
                 let rounded = weight.widened(DType::F32).unwrap().to_dtype(DType::BF16).unwrap();
                 let want = linear(&x, &rounded, None).unwrap();
                 let got = linear(&x, weight, None).unwrap();
-                if encoding.rotation.is_some() {
-                    // The rows of the input are rotated instead, and then rounded: by one unit in the last place.
+                if encoding.rotation.is_some() || method == Method::Words {
+                    // The rows of the input are rotated instead, and then rounded, or weights are rounded to whole numbers:
+                    // by one unit in the last place.
                     let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
                     assert_close(&wide(&got), &wide(&want), 1.0 / 128.0);
                 } else {
@@ -261,7 +276,7 @@ mod tests {
 
     #[test]
     fn terms_are_added_before_the_sum_is_rounded() {
-        if Instruction::detect().is_none() {
+        if Method::detect().is_none() {
             return;
         }
         let narrow = |shape, seed| random(shape, seed).to_dtype(DType::BF16).unwrap();
@@ -276,7 +291,7 @@ mod tests {
 
     #[test]
     fn products_are_the_same_on_any_number_of_threads_and_for_any_rows_beside() {
-        if Instruction::detect().is_none() {
+        if Method::detect().is_none() {
             return;
         }
         let narrow = |shape, seed| random(shape, seed).to_dtype(DType::BF16).unwrap();

@@ -22,6 +22,7 @@ use super::{
     Instruction, Kept, LANES,
     cut::{DEPTH, pairs_item_values},
     pairs::{ROWS, product},
+    sums::Sums,
     x86::{Rotate, Widen, join, joint, pair_up},
 };
 
@@ -134,9 +135,9 @@ impl Block<'_> {
                     };
                     let panel = panel.as_chunks::<LANES>().0;
                     match panel.len() / depth {
-                        1 => sums.add(&product::<_, 1>(x, panel.as_chunks().0, joint)),
-                        2 => sums.add(&product::<_, 2>(x, panel.as_chunks().0, joint)),
-                        _ => sums.add(&product::<_, VECTORS>(x, panel.as_chunks().0, joint)),
+                        1 => add(sums, &product::<_, 1>(x, panel.as_chunks().0, joint)),
+                        2 => add(sums, &product::<_, 2>(x, panel.as_chunks().0, joint)),
+                        _ => add(sums, &product::<_, VECTORS>(x, panel.as_chunks().0, joint)),
                     }
                 }
             }
@@ -178,59 +179,15 @@ impl Block<'_> {
     }
 }
 
-/// Where the products of a strip of rows go.
-struct Sums<'a, 'b, T> {
-    /// The rows of a block.
-    out: &'a mut [&'b mut [T]],
-    /// The sums so far, where not all inputs are summed at once, in rows of `stride`.
-    sums: &'a mut [f32],
-    stride: usize,
-    /// The first output.
-    first: usize,
-    /// Whether there is no sum yet.
-    is_first: bool,
-    /// What is added at the end, if this is the end; without a bias, what is there.
-    bias: Option<Option<&'a [f32]>>,
-}
-
-impl<T: Kept> Sums<'_, '_, T> {
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bf16")]
-    fn add<const V: usize>(mut self, tile: &[[__m512; V]; ROWS]) {
-        for (row, vectors) in tile.iter().enumerate().take(self.out.len()) {
-            for (vector, sum) in vectors.iter().enumerate() {
-                let mut products = [0.0; LANES];
-                // SAFETY: they are sixteen floats.
-                unsafe { _mm512_storeu_ps(products.as_mut_ptr(), *sum) };
-                self.take(row, self.first + vector * LANES, products);
-            }
-        }
-    }
-
-    /// Takes the products of some outputs of a row, of which only the first may be there.
-    #[inline(always)]
-    fn take(&mut self, row: usize, place: usize, mut products: [f32; LANES]) {
-        let sums = if self.is_first && self.bias.is_some() {
-            &mut []
-        } else {
-            &mut self.sums[row * self.stride + place..][..LANES]
-        };
-        if !self.is_first {
-            products.iter_mut().zip(&*sums).for_each(|(product, sum)| *product += sum);
-        }
-        let Some(bias) = self.bias else { return sums.copy_from_slice(&products) };
-        let out = &mut self.out[row][place..];
-        let bias = bias.map(|bias| &bias[place..]);
-        if let Some(out) = out.first_chunk_mut::<LANES>() {
-            let start = match bias.and_then(|bias| bias.first_chunk()) {
-                Some(bias) => *bias,
-                None => out.map(T::wide),
-            };
-            *out = std::array::from_fn(|lane| T::rounded(products[lane] + start[lane]));
-            return;
-        }
-        for (lane, (out, product)) in out.iter_mut().zip(products).enumerate() {
-            *out = T::rounded(product + bias.map_or(out.wide(), |bias| bias[lane]));
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn add<T: Kept, const V: usize>(mut sums: Sums<'_, '_, T>, tile: &[[__m512; V]; ROWS]) {
+    for (row, vectors) in tile.iter().enumerate().take(sums.out.len()) {
+        for (vector, sum) in vectors.iter().enumerate() {
+            let mut products = [0.0; LANES];
+            // SAFETY: they are sixteen floats.
+            unsafe { _mm512_storeu_ps(products.as_mut_ptr(), *sum) };
+            sums.take(row, vector * LANES, products);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
         operands::{Start, Weights},
         simd::Tiled,
     },
-    Instruction, Kept, LANES, packed_rows, packed_weights, pairs, tiles,
+    Instruction, Kept, LANES, Method, packed_rows, packed_weights, packed_words, pairs, tiles,
 };
 use crate::{instructions::arch, precision::rotate};
 
@@ -19,13 +19,27 @@ pub fn detect() -> Option<Instruction> {
     static DETECTED: OnceLock<Option<Instruction>> = OnceLock::new();
     *DETECTED.get_or_init(|| {
         // Rows are packed with the vectors of AVX-512.
-        let has_pairs = matches!(arch(), pulp::x86::Arch::V4(_)) && is_x86_feature_detected!("avx512bf16");
-        has_pairs.then(|| if tiles::are_available() { Instruction::Tiles } else { Instruction::Pairs })
+        if !(matches!(arch(), pulp::x86::Arch::V4(_)) && is_x86_feature_detected!("avx512bf16")) {
+            return None;
+        }
+        if tiles::are_available() {
+            return Some(Instruction::Tiles);
+        }
+        is_amd().then_some(Instruction::Pairs)
     })
 }
 
+/// Whether this processor multiplies pairs of whole numbers of 16 bits, with the vectors that other functions use.
+pub fn has_words() -> bool {
+    match arch() {
+        pulp::x86::Arch::V4(_) => is_x86_feature_detected!("avx512vnni"),
+        pulp::x86::Arch::V3(_) => is_x86_feature_detected!("avxvnni"),
+        _ => false,
+    }
+}
+
 /// Whether AMD made this processor.
-pub fn is_amd() -> bool {
+fn is_amd() -> bool {
     let leaf = __cpuid(0);
     [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
 }
@@ -53,18 +67,19 @@ impl Unit {
 }
 
 /// `out = start + x · weightsᵀ`, with `x` `[row, in]`, `weights` `[out, in]` and an even number of inputs. Panics on processors
-/// without this instruction.
+/// without the instruction for it.
 pub fn multiply<T: Kept>(
-    instruction: Instruction,
+    method: Method,
     x: &[bf16],
     weights: Weights<'_>,
     start: Start<'_>,
     inputs: usize,
     out: &mut [T],
 ) {
-    match instruction {
-        Instruction::Pairs => packed_weights::multiply(x, weights, start, inputs, out),
-        Instruction::Tiles => packed_rows::multiply(x, weights, start, inputs, out),
+    match method {
+        Method::By(Instruction::Pairs) => packed_weights::multiply(x, weights, start, inputs, out),
+        Method::By(Instruction::Tiles) => packed_rows::multiply(x, weights, start, inputs, out),
+        Method::Words => packed_words::multiply(x, weights, start, inputs, out),
     }
 }
 

@@ -294,11 +294,6 @@ impl Tiled for Round<'_, '_> {
 }
 
 impl Sizes {
-    /// Number of values that a result is the sum of.
-    fn patch(self) -> usize {
-        self.channels * self.kernel * self.kernel
-    }
-
     /// The same as pairs, up to whole tiles.
     fn patch_pairs(self) -> usize {
         pairs_of(self.patch().next_multiple_of(2))

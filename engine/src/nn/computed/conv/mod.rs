@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::{
     bf16_product::Instruction,
-    cpu::{by_processor, contiguous, rounded, values, values_as, zeros},
+    cpu::{Held, by_processor, contiguous, rounded, values, values_as, zeros},
     operands::Weights,
 };
 use crate::nn::{cuda, effort::ConvPath};
@@ -129,9 +129,14 @@ struct Sizes {
 }
 
 impl Sizes {
+    /// Number of values that a result is the sum of.
+    fn patch(self) -> usize {
+        self.channels * self.kernel * self.kernel
+    }
+
     /// Number of values in the kernels of all channels.
     fn kernel_values(self) -> usize {
-        self.out_channels * self.channels * self.kernel * self.kernel
+        self.out_channels * self.patch()
     }
 
     /// Those of a convolution with this result, padded by half the kernel.
@@ -198,22 +203,51 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
         return Tensor::from_vec(out, shape, x.device());
     }
     let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
-    let patch = sizes.channels * sizes.kernel * sizes.kernel;
-    let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, patch], None)?;
-    let wide = contiguous(x)?;
-    let wide_held = wide.storage_and_layout();
-    let input = values(&wide_held)?;
-    let mut out = zeros(count);
-    if !out.is_empty() {
-        match path_of(sizes) {
-            ConvPath::Winograd => winograd::convolve(input, kernels, &bias, sizes, &mut out),
-            ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
-            ConvPath::Direct => direct::convolve(input, kernels, &bias, sizes, &mut out),
+    let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, sizes.patch()], None)?;
+    let path = path_of(sizes);
+    match x.dtype() {
+        DType::BF16 if path == ConvPath::Winograd => by_winograd::<bf16>(x, kernels, &bias, sizes),
+        DType::F16 if path == ConvPath::Winograd => by_winograd::<f16>(x, kernels, &bias, sizes),
+        DType::F32 if path == ConvPath::Winograd => by_winograd::<f32>(x, kernels, &bias, sizes),
+        dtype => {
+            let wide = contiguous(x)?;
+            let wide_held = wide.storage_and_layout();
+            let input = values(&wide_held)?;
+            let mut out = zeros(count);
+            match path {
+                _ if out.is_empty() => {}
+                ConvPath::Winograd => winograd::convolve(input, kernels, &bias, sizes, &mut out),
+                ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
+                ConvPath::Direct => direct::convolve(input, kernels, &bias, sizes, &mut out),
+            }
+            drop(wide_held);
+            drop(wide);
+            rounded(out, shape, dtype)
         }
     }
-    drop(wide_held);
-    drop(wide);
-    rounded(out, shape, x.dtype())
+}
+
+/// A convolution of values as they are held.
+fn by_winograd<T: Held>(x: &Tensor, kernels: Weights<'_>, bias: &[f32], sizes: Sizes) -> Result<Tensor> {
+    let (input, images) = (x.contiguous()?, x.dim(0)?);
+    let held = input.storage_and_layout();
+    let shape = (images, sizes.out_channels, sizes.out_height, sizes.out_width);
+    let mut out: Vec<T> = zeros(shape.0 * shape.1 * shape.2 * shape.3);
+    if !out.is_empty() {
+        let input = &values_as::<T>(&held)?[..x.elem_count()];
+        winograd::convolve(input, kernels, bias, sizes, &mut out);
+    }
+    Tensor::from_vec(out, shape, x.device())
+}
+
+/// Whether a convolution with a result of this size reads and writes values as they are held, and widens no more than some.
+pub(in crate::nn) fn reads_as_held(
+    channels: [usize; 2],
+    size: [usize; 2],
+    kernel: usize,
+    stride: usize,
+) -> bool {
+    path(channels, size, kernel, stride) == ConvPath::Winograd
 }
 
 /// The instruction that multiplies an input and kernels of these types in bf16, if that is how they are convolved.
@@ -223,7 +257,7 @@ pub(in crate::nn) fn by_instruction(
     stride: usize,
 ) -> Option<Instruction> {
     let fits = dtypes == [DType::BF16; 2] && is_fused(kernel, stride);
-    Instruction::detect().filter(|instruction| fits && instruction.outruns_winograd())
+    Instruction::detect().filter(|_| fits)
 }
 
 /// The same as [`scratch_bytes`] for convolutions by the processor's instruction for bf16.
@@ -275,10 +309,10 @@ fn path_of(sizes: Sizes) -> ConvPath {
 
 /// Cuts each plane of `planes` into blocks of `length` and collects, per image and block, the slices of all
 /// its channels.
-fn blocks(planes: &mut [f32], channels: usize, plane: usize, length: usize) -> Vec<Vec<&mut [f32]>> {
+fn blocks<T>(planes: &mut [T], channels: usize, plane: usize, length: usize) -> Vec<Vec<&mut [T]>> {
     let gather = |picture| {
         let mut blocks: Vec<_> = (0..plane.div_ceil(length)).map(|_| Vec::with_capacity(channels)).collect();
-        for plane in <[f32]>::chunks_mut(picture, plane) {
+        for plane in <[T]>::chunks_mut(picture, plane) {
             for (block, part) in blocks.iter_mut().zip(plane.chunks_mut(length)) {
                 block.push(part);
             }
@@ -401,6 +435,23 @@ mod tests {
                 let wide = weight.to_dtype(DType::F32).unwrap();
                 let want = conv2d(&x, &wide, Some(&bias), conv).unwrap();
                 assert_eq!(flat(&conv2d(&x, &weight, Some(&bias), conv).unwrap()), flat(&want));
+            }
+        }
+    }
+
+    #[test]
+    fn convolutions_of_narrow_values_are_those_of_wide_ones_rounded_once() {
+        for (height, width) in [(40, 24), (41, 25), (5, 301), (4, 1001)] {
+            for conv in [Conv2d::SAME_3X3, INNER_3X3] {
+                let (x, weight, bias) =
+                    (random(&[2, 17, height, width], 1), random(&[21, 17, 3, 3], 2), random(&[21], 3));
+                for dtype in [DType::F16, DType::BF16] {
+                    let narrow = x.to_dtype(dtype).unwrap();
+                    let wide = narrow.to_dtype(DType::F32).unwrap();
+                    let want = conv2d(&wide, &weight, Some(&bias), conv).unwrap();
+                    let got = conv2d(&narrow, &weight, Some(&bias), conv).unwrap();
+                    assert_eq!(flat(&got), flat(&want.to_dtype(dtype).unwrap()));
+                }
             }
         }
     }

@@ -9,14 +9,19 @@ use std::ops::Range;
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::super::cpu::Held;
 use super::super::operands::Weights;
 use super::super::simd::{Scratch, Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut};
 use super::{Sizes, blocks};
 
 /// Products per tile.
 const PRODUCTS: usize = 16;
-/// Output channels per inverse transform.
-const TOGETHER: usize = 32;
+/// Rows of half the pixels of a row of tiles: four rows in two halves, and one row in f32.
+const LINES: usize = 10;
+/// Output channels per inverse transform. With fewer, the transformed input would come from memory more often.
+const TOGETHER: usize = 64;
+/// What reading all transformed kernels takes, as a number of tiles that are multiplied.
+const READING: usize = 32;
 
 /// Whether the transforms cost less than they save at these sizes.
 pub(super) fn suits(sizes: Sizes) -> bool {
@@ -29,14 +34,18 @@ pub(super) fn suits(sizes: Sizes) -> bool {
         && tiles >= 128
 }
 
-pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
+pub(super) fn convolve<T: Held>(
+    input: &[T],
+    kernels: Weights<'_>,
+    bias: &[f32],
+    sizes: Sizes,
+    out: &mut [T],
+) {
     let transformed = transform_kernels(kernels, sizes);
-    let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
-    let tiles = tiles_together(sizes.channels);
-    let rows = (tiles / tile_columns).clamp(1, tile_rows);
-    let wide = tiles.min(tile_columns);
+    let images = input.len() / (sizes.channels * sizes.height * sizes.width);
+    let Cut { rows, wide } = Cut::new(sizes, images, rayon::current_num_threads());
     let length = 2 * rows * sizes.out_width;
-    let per_picture = tile_rows.div_ceil(rows);
+    let per_picture = sizes.out_height.div_ceil(2).div_ceil(rows);
     let blocks = blocks(out, sizes.out_channels, sizes.out_height * sizes.out_width, length);
     blocks.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
         let (picture, block) = (index / per_picture, index % per_picture);
@@ -54,44 +63,57 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
     });
 }
 
-/// Tiles whose input is transformed at a time: about a megabyte of it, in whole register tiles of every width.
-fn tiles_together(channels: usize) -> usize {
-    ((1 << 14) / channels).clamp(96, 384)
+/// Which tiles are transformed and multiplied together.
+struct Cut {
+    /// Rows of tiles of a block.
+    rows: usize,
+    /// Columns of tiles of a step.
+    wide: usize,
+}
+
+impl Cut {
+    fn new(sizes: Sizes, images: usize, threads: usize) -> Self {
+        // About a megabyte of transformed input, in whole register tiles of every width.
+        let tiles = ((1 << 14) / sizes.channels).clamp(96, 384);
+        let (down, across) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
+        let wide = tiles.min(across);
+        let most = (tiles / across).clamp(1, down);
+        // Up to a third more, so that all threads finish together.
+        let choices = (1..=(most + most / 3).min(down)).rev();
+        let time = |rows: &usize| {
+            let turns = (images * down.div_ceil(*rows)).div_ceil(threads.max(1));
+            turns * ((rows * across).next_multiple_of(Tile::detect().lanes) + READING)
+        };
+        Self { rows: choices.min_by_key(time).unwrap_or(1), wide }
+    }
 }
 
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
-    let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
-    let tiles = tiles_together(sizes.channels);
-    let rows = (tiles / tile_columns).clamp(1, tile_rows);
-    let wide = tiles.min(tile_columns);
+    let Cut { rows, wide } = Cut::new(sizes, images, threads);
     let most = (rows * wide).next_multiple_of(tile.lanes);
     let together = TOGETHER.next_multiple_of(tile.rows).min(out_channels);
-    let worker =
-        PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes) + 8 * (wide + 1 + 2 * tile.lanes);
+    let worker = PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes)
+        + LINES * (wide + 1 + 2 * tile.lanes);
     let strips = out_channels / tile.rows;
     let widened = if widens { threads.min(strips) * tile.rows * sizes.channels * 9 } else { 0 };
     let kernels = PRODUCTS * out_channels * sizes.channels;
-    let blocks = tile_rows.div_ceil(rows);
+    let blocks = sizes.out_height.div_ceil(2).div_ceil(rows);
     (kernels + widened.max(threads.min(images * blocks) * worker), blocks)
 }
 
 /// The transformed kernels as the left-hand sides of the sixteen products, in strips of as many output
-/// channels as a register tile has rows: `[product, strip, in, row]`.
+/// channels as a register tile has rows: `[strip, product, in, row]`. In another order, what one channel writes to the sixteen
+/// products would share places of the cache.
 fn transform_kernels(kernels: Weights<'_>, sizes: Sizes) -> Vec<f32> {
     let rows = Tile::detect().rows;
     let strips = sizes.out_channels.div_ceil(rows);
     let strip = sizes.channels * rows;
     let mut transformed = vec![0.0; PRODUCTS * strips * strip];
-    let mut parts: Vec<_> = (0..strips).map(|_| Vec::with_capacity(PRODUCTS)).collect();
-    for product in transformed.chunks_mut(strips * strip) {
-        for (part, out) in parts.iter_mut().zip(product.chunks_mut(strip)) {
-            part.push(out);
-        }
-    }
-    parts.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
+    let parts = transformed.par_chunks_mut(PRODUCTS * strip).enumerate();
+    parts.for_each_init(Scratch::default, |scratch, (index, out)| {
         let first = index * strip * 9;
         let range = first..sizes.kernel_values().min(first + strip * 9);
         run(Strip { kernels, range, channels: sizes.channels, out, scratch });
@@ -106,14 +128,14 @@ struct Strip<'a> {
     /// Those of the strip.
     range: Range<usize>,
     channels: usize,
-    /// `[in, out]` per product.
-    out: Vec<&'a mut [f32]>,
+    /// `[product, in, out]`.
+    out: &'a mut [f32],
     scratch: &'a mut Scratch,
 }
 
 impl Tiled for Strip<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         let kernels = match self.kernels {
             Weights::F32(kernels) => &kernels[self.range],
             narrow => {
@@ -134,7 +156,8 @@ impl Tiled for Strip<'_> {
                 [transform_column(a, d, g), transform_column(b, e, h), transform_column(c, f, i)];
             for (row, ((left, middle), right)) in left.into_iter().zip(middle).zip(right).enumerate() {
                 let values = transform_column(left, middle, right);
-                for (out, values) in self.out[4 * row..].iter_mut().zip(values) {
+                let products = self.out.chunks_exact_mut(self.channels * R).skip(4 * row);
+                for (out, values) in products.zip(values) {
                     out[channel * R..][..R].copy_from_slice(&values);
                 }
             }
@@ -153,8 +176,8 @@ fn transform_column<const R: usize>(a: [f32; R], b: [f32; R], c: [f32; R]) -> [[
     [a, plus, minus, c]
 }
 
-struct Block<'a> {
-    input: &'a [f32],
+struct Block<'a, T> {
+    input: &'a [T],
     kernels: &'a [f32],
     bias: &'a [f32],
     sizes: Sizes,
@@ -163,7 +186,7 @@ struct Block<'a> {
     /// Columns of tiles per step.
     wide: usize,
     /// The pixel rows of the block, one slice per output channel.
-    out: Vec<&'a mut [f32]>,
+    out: Vec<&'a mut [T]>,
     scratch: &'a mut Scratch,
 }
 
@@ -180,7 +203,7 @@ struct Part {
     padded: usize,
 }
 
-impl Tiled for Block<'_> {
+impl<T: Held> Tiled for Block<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         let (channels, lanes) = (self.sizes.channels, S::F32_LANES);
@@ -188,7 +211,7 @@ impl Tiled for Block<'_> {
         let across = self.sizes.out_width.div_ceil(2);
         let most = (rows * self.wide).next_multiple_of(lanes);
         let together = TOGETHER.next_multiple_of(R).min(self.sizes.out_channels.next_multiple_of(R));
-        let lines = 8 * (self.wide + 1 + 2 * lanes);
+        let lines = LINES * (self.wide + 1 + 2 * lanes);
         let length = PRODUCTS * (most * (channels + together + 1) + lanes) + lines;
         let mut scratch = std::mem::take(self.scratch);
         let (inputs, rest) = scratch.take(length).split_at_mut(PRODUCTS * channels * most);
@@ -218,7 +241,7 @@ impl Tiled for Block<'_> {
     }
 }
 
-impl Block<'_> {
+impl<T: Held> Block<'_, T> {
     /// Transforms the tiles of all input channels into the right-hand sides of the products, in panels as
     /// wide as a register tile: `[product, panel, in, tile]`.
     #[inline(always)]
@@ -226,11 +249,12 @@ impl Block<'_> {
         let (channels, columns) = (self.sizes.channels, V * S::F32_LANES);
         let stride = part.padded + S::F32_LANES;
         let (tiles, lines) = rest.split_at_mut(PRODUCTS * stride);
+        let (lines, wide) = lines.split_at_mut(lines.len() / LINES * 8);
         for channel in 0..channels {
             let size = self.sizes.height * self.sizes.width;
             let plane = &self.input[channel * size..][..size];
             for row in 0..part.rows {
-                self.split_rows(plane, self.first + row, part, lines);
+                self.split_rows(plane, self.first + row, part, lines, wide);
                 // A row that ends within a vector spills into the next row, which is written later.
                 transform_tiles(simd, part.wide, lines, &mut tiles[row * part.wide..], stride);
             }
@@ -250,7 +274,7 @@ impl Block<'_> {
 
     /// Copies the four input rows of a row of tiles, even and odd columns separately.
     #[inline(always)]
-    fn split_rows(&self, plane: &[f32], row: usize, part: Part, lines: &mut [f32]) {
+    fn split_rows(&self, plane: &[T], row: usize, part: Part, lines: &mut [f32], wide: &mut [f32]) {
         let Sizes { height, width, padding, .. } = self.sizes;
         let count = part.wide + 1;
         for (line, both) in lines.chunks_exact_mut(lines.len() / 4).enumerate() {
@@ -266,13 +290,18 @@ impl Block<'_> {
             // The first input column inside the image, and the number of column pairs away from the edge.
             let edge = usize::from(part.left == 0 && padding == 1);
             let start = 2 * part.left + 2 * edge - padding;
-            let pairs = source.get(start..).unwrap_or_default().as_chunks::<2>().0;
-            let inside = pairs.len().min(count - edge);
-            for ((even, odd), pair) in even[edge..].iter_mut().zip(&mut odd[edge..]).zip(&pairs[..inside]) {
+            let inside = (width.saturating_sub(start) / 2).min(count - edge);
+            let pairs = source.get(start..).map_or(&[][..], |source| T::widened(&source[..2 * inside], wide));
+            let pairs = pairs.as_chunks::<2>().0;
+            for ((even, odd), pair) in even[edge..].iter_mut().zip(&mut odd[edge..]).zip(pairs) {
                 *even = pair[0];
                 *odd = pair[1];
             }
-            let value = |column: usize| source.get(column.wrapping_sub(padding)).copied().unwrap_or(0.0);
+            let mut value = |column: usize| {
+                let value =
+                    source.get(column.wrapping_sub(padding)..).and_then(|source| source.first_chunk());
+                value.map_or(0.0, |value: &[T; 1]| T::widened(value, wide)[0])
+            };
             for column in (0..edge).chain(edge + inside..count) {
                 even[column] = value(2 * (part.left + column));
                 odd[column] = value(2 * (part.left + column) + 1);
@@ -291,10 +320,9 @@ impl Block<'_> {
         group: Range<usize>,
     ) {
         let (channels, columns) = (self.sizes.channels, V * S::F32_LANES);
-        let matrix = self.sizes.out_channels.next_multiple_of(R) * channels;
         for number in 0..PRODUCTS {
             for strip in group.clone().step_by(R) {
-                let kernels = &self.kernels[number * matrix + strip * channels..][..R * channels];
+                let kernels = &self.kernels[(strip * PRODUCTS + number * R) * channels..][..R * channels];
                 for first in (0..part.padded).step_by(columns) {
                     let width = columns.min(part.padded - first);
                     let panel = &inputs[(number * part.padded + first) * channels..][..channels * width];
@@ -310,20 +338,23 @@ impl Block<'_> {
 
     /// Interleaves the four pixels of each tile into the rows of an output channel.
     #[inline(always)]
-    fn write(&mut self, part: Part, pixels: &[f32], channel: usize) {
+    fn write(&mut self, part: Part, pixels: &mut [f32], channel: usize) {
         let width = self.sizes.out_width;
+        let (pixels, wide) = pixels.split_at_mut(4 * part.padded);
         let pixels: [&[f32]; 4] = std::array::from_fn(|pixel| &pixels[pixel * part.padded..][..part.padded]);
         for (y, out) in self.out[channel].chunks_mut(width).enumerate() {
             let tiles = (y / 2) * part.wide..(y / 2 + 1) * part.wide;
             let (left, right) = (&pixels[y % 2 * 2][tiles.clone()], &pixels[y % 2 * 2 + 1][tiles]);
             let out = &mut out[2 * part.left..(2 * (part.left + part.wide)).min(width)];
-            let (pairs, last) = out.as_chunks_mut::<2>();
-            for ((pair, left), right) in pairs.iter_mut().zip(left).zip(right) {
-                *pair = [*left, *right];
-            }
-            if let ([last], Some(value)) = (last, left.last()) {
-                *last = *value;
-            }
+            T::write(out, wide, |out| {
+                let (pairs, last) = out.as_chunks_mut::<2>();
+                for ((pair, left), right) in pairs.iter_mut().zip(left).zip(right) {
+                    *pair = [*left, *right];
+                }
+                if let ([last], Some(value)) = (last, left.last()) {
+                    *last = *value;
+                }
+            });
         }
     }
 }
