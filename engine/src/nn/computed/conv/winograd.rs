@@ -144,6 +144,7 @@ impl Tiled for Strip<'_> {
                 wide
             }
         };
+        let mut products: Vec<_> = self.out.chunks_exact_mut(self.channels * R).collect();
         for channel in 0..self.channels {
             let mut places = [[0.0; R]; 9];
             for (row, kernels) in kernels.chunks_exact(self.channels * 9).enumerate() {
@@ -156,8 +157,7 @@ impl Tiled for Strip<'_> {
                 [transform_column(a, d, g), transform_column(b, e, h), transform_column(c, f, i)];
             for (row, ((left, middle), right)) in left.into_iter().zip(middle).zip(right).enumerate() {
                 let values = transform_column(left, middle, right);
-                let products = self.out.chunks_exact_mut(self.channels * R).skip(4 * row);
-                for (out, values) in products.zip(values) {
+                for (out, values) in products[4 * row..].iter_mut().zip(values) {
                     out[channel * R..][..R].copy_from_slice(&values);
                 }
             }
