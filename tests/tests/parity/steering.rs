@@ -213,7 +213,7 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
     .unwrap();
 }
 
-/// With three images, the steps have the peak also where an adapter acts. Beside a network this narrow, its first block takes
+/// With five images, the steps have the peak also where an adapter acts. Beside a network this narrow, its first block takes
 /// more than a step of one image, and computes while the other weights are still on their way.
 #[test]
 fn forecasts_of_the_peak_come_true() {
@@ -227,7 +227,7 @@ fn forecasts_of_the_peak_come_true() {
     let file = WIDE.write(folder.path()).unwrap();
     check_forecasts_of(&Fixture::new(SDXL.0, SDXL.1), SDXL.2, 0.98..1.05, 0.9..1.15, |own| Request {
         control_nets: adapted(&file, 0.7, &own),
-        batch: 3,
+        batch: 5,
         ..own
     })
     .unwrap();

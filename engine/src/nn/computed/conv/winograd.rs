@@ -18,8 +18,11 @@ use super::{Sizes, blocks};
 const PRODUCTS: usize = 16;
 /// Rows of half the pixels of a row of tiles: four rows in two halves, and one row in f32.
 const LINES: usize = 10;
-/// Output channels per inverse transform. With fewer, the transformed input would come from memory more often.
-const TOGETHER: usize = 64;
+/// Output channels per inverse transform, for few and for many input channels: of many, the transformed input does not stay in
+/// the cache, and is read again for each such part of the outputs.
+const TOGETHER: [usize; 2] = [32, 64];
+/// Input channels that are many.
+const MANY: usize = 512;
 /// What reading all transformed kernels takes, as a number of tiles that are multiplied.
 const READING: usize = 32;
 
@@ -78,6 +81,9 @@ impl Cut {
         let (down, across) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
         let wide = tiles.min(across);
         let most = (tiles / across).clamp(1, down);
+        if most == down {
+            return Self { rows: down, wide };
+        }
         // Up to a third more, so that all threads finish together.
         let choices = (1..=(most + most / 3).min(down)).rev();
         let time = |rows: &usize| {
@@ -88,13 +94,18 @@ impl Cut {
     }
 }
 
+/// Output channels per inverse transform.
+fn together(channels: usize) -> usize {
+    TOGETHER[usize::from(channels >= MANY)]
+}
+
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let Cut { rows, wide } = Cut::new(sizes, images, threads);
     let most = (rows * wide).next_multiple_of(tile.lanes);
-    let together = TOGETHER.next_multiple_of(tile.rows).min(out_channels);
+    let together = together(sizes.channels).next_multiple_of(tile.rows).min(out_channels);
     let worker = PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes)
         + LINES * (wide + 1 + 2 * tile.lanes);
     let strips = out_channels / tile.rows;
@@ -210,7 +221,8 @@ impl<T: Held> Tiled for Block<'_, T> {
         let rows = (self.out[0].len() / self.sizes.out_width).div_ceil(2);
         let across = self.sizes.out_width.div_ceil(2);
         let most = (rows * self.wide).next_multiple_of(lanes);
-        let together = TOGETHER.next_multiple_of(R).min(self.sizes.out_channels.next_multiple_of(R));
+        let together =
+            together(channels).next_multiple_of(R).min(self.sizes.out_channels.next_multiple_of(R));
         let lines = LINES * (self.wide + 1 + 2 * lanes);
         let length = PRODUCTS * (most * (channels + together + 1) + lanes) + lines;
         let mut scratch = std::mem::take(self.scratch);
