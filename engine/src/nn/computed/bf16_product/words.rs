@@ -125,8 +125,8 @@ macro_rules! multiply {
                 let high = words(4).zip(words(5)).zip(words(6).zip(words(7)));
                 let mut sums = [[$zero(); V]; R];
                 for ((((a, b), (c, d)), ((e, f), (g, h))), vectors) in low.zip(high).zip(vectors) {
-                    // SAFETY: as many pairs have the size of a vector, and every pattern of bits is a number.
                     let vectors =
+                        // SAFETY: as many pairs have the size of a vector, and every pattern of bits is a number.
                         vectors.map(|pairs| unsafe { std::mem::transmute::<[u32; $lanes], $numbers>(pairs) });
                     let factors = [*a, *b, *c, *d, *e, *f, *g, *h];
                     for row in 0..R {
@@ -136,8 +136,8 @@ macro_rules! multiply {
                         }
                     }
                 }
-                // SAFETY: as many floats have the size of a vector.
                 let units =
+                    // SAFETY: as many floats have the size of a vector.
                     units.map(|units| unsafe { std::mem::transmute::<[f32; $lanes], $floats>(units) });
                 for row in 0..R {
                     let unit = $splat_floats(rows[row].units[group]);
