@@ -10,10 +10,7 @@ use sluice_engine::{
         self, ClipControl, Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput,
         qwen_image::{QwenImageConfig, QwenImageTransformer},
     },
-    nn::{
-        self, Computes, DType, Trace,
-        computed::{Bf16Instruction, Bf16Method},
-    },
+    nn::{self, Computes, DType, Trace, computed::Bf16Instruction},
     request::{Canvas, Request},
     residency::{Blocks, Executor, TracedBlocks},
 };
@@ -266,8 +263,8 @@ fn peaks_are_as_predicted() {
     };
     let fixture = Fixture::new("qwen_image", "edit_several");
     // By pairs of AVX-512, that is over in bf16 before the language model's blocks are there: 1.8 of 11.2 MB.
-    match Bf16Method::detect() {
-        Some(Bf16Method::By(Bf16Instruction::Pairs)) => {
+    match Bf16Instruction::detect() {
+        Some(Bf16Instruction::Pairs) => {
             check_forecasts_in_f32(&fixture, "two", 0.95..1.1, 0.9..1.15, new_prompt).unwrap();
         }
         _ => check_forecasts_of(&fixture, "two", 0.95..1.1, 0.9..1.15, new_prompt).unwrap(),

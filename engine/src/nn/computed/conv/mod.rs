@@ -240,7 +240,7 @@ fn by_winograd<T: Held>(x: &Tensor, kernels: Weights<'_>, bias: &[f32], sizes: S
     Tensor::from_vec(out, shape, x.device())
 }
 
-/// Whether a convolution with a result of this size reads and writes values as they are held, and widens no more than some.
+/// Whether a convolution with a result of this size reads and writes values as they are held, and widens a row at a time.
 pub(in crate::nn) fn reads_as_held(
     channels: [usize; 2],
     size: [usize; 2],
