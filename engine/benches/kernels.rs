@@ -12,6 +12,7 @@ use std::{cell::RefCell, hint::black_box, time::Instant};
 use candle_core::{DType, Device, Error, Result, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, Values, read_header},
+    hardware::{MemoryAccount, metered},
     nn::computed::{Conv2d, Mask, Weight, attention, conv2d, group_norm_silu, linear},
     precision::{Encoding, Format, Packed, Storage, Zeros},
 };
@@ -79,8 +80,8 @@ const LONG: usize = 4096;
 const NORMS: [[usize; 3]; 3] = [[512, 64, 64], [256, 256, 256], [128, 512, 512]];
 
 fn main() -> Result<()> {
-    // On a thread of the pool, as in the engine.
-    rayon::scope(|_| run())
+    // On a thread of the pool, and with allocations that are measured and on large pages, as in the engine.
+    rayon::scope(|_| metered(&MemoryAccount::new(), run))
 }
 
 fn run() -> Result<()> {

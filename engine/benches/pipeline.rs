@@ -15,7 +15,7 @@ use std::{
 use candle_core::{DType, Device, Shape, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
-    hardware::MemoryAccount,
+    hardware::{MemoryAccount, metered},
     models::{
         ClipControl, Conditioning, Denoiser, DenoiserInput, PrepareInput,
         cosmos::{CosmosConfig, CosmosTransformer},
@@ -87,9 +87,10 @@ fn main() -> Result<()> {
         }
     }
     println!("{}, {}, {} threads", brand()?, instructions(), rayon::current_num_threads());
-    // On a thread of the pool, as in the engine.
+    // On a thread of the pool, and with allocations that are measured and on large pages, as in the engine.
     let result = rayon::scope(|_| {
-        run(&Bench { folder: &folder, dtype, repeats }, &wanted).map_err(|error| error.to_string())
+        let bench = Bench { folder: &folder, dtype, repeats };
+        metered(&MemoryAccount::new(), || run(&bench, &wanted)).map_err(|error| error.to_string())
     });
     std::fs::remove_dir_all(&folder)?;
     Ok(result?)

@@ -20,9 +20,9 @@ static ALLOCATOR: Allocator<std::alloc::System> = Allocator::system();
 
 /// Smaller allocations are names and lists, not tensors.
 const SMALLEST: usize = 4096;
-/// Allocations from this size on are on large pages, as NumPy's arrays are.
+/// Allocations from this size on are on large pages.
 #[cfg(target_os = "linux")]
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 1 << 20;
 /// Number of threads that can be metered during the life of a process. Later ones are not.
 const GROUPS: usize = 1 << 14;
 
@@ -59,12 +59,12 @@ impl AllocationTracker for Meter {
 /// several times as long as writing them if they are small.
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(address: usize, size: usize) {
-    /// A multiple of the size of the system's pages.
-    const PAGES: usize = 64 << 10;
-    let first = address.next_multiple_of(PAGES);
-    let length = (address + size).saturating_sub(first) / PAGES * PAGES;
-    // SAFETY: these are whole pages of an allocation that was just made. The advice changes neither what they hold nor what may be
-    // done with them. A system without large pages refuses it, and nothing is lost.
+    /// The size of a large page. An allocation that is not much larger has none to itself, so it shares those at its ends.
+    const PAGE: usize = 2 << 20;
+    let first = address / PAGE * PAGE;
+    let length = (address + size).next_multiple_of(PAGE) - first;
+    // SAFETY: the advice changes neither what memory holds nor what may be done with it, so that it may also be about memory
+    // around the allocation, and about places where there is none. A system without large pages refuses it, and nothing is lost.
     unsafe { libc::madvise(first as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
 }
 

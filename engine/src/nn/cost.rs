@@ -111,7 +111,7 @@ impl Computes {
 /// Costs for values of a given width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
-    /// Bytes per value, 4 or 2. On the CPU, 16-bit values are widened for each function and rounded once.
+    /// Bytes per value, 4 or 2. On the CPU, functions compute 16-bit values in f32 and round once.
     pub value_bytes: usize,
     /// Which implementations are used.
     pub computes: Computes,
@@ -246,10 +246,7 @@ impl Costs {
     /// A modulation of `values` values, or a gated activation or sum of two tensors of that size.
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
         match self.computes {
-            Computes::Processor { effort, .. } => {
-                let operations = effort.moving(values * (tensors + 1));
-                self.function(effort, values * tensors, values, 0, operations)
-            }
+            Computes::Processor { effort, .. } => self.as_held(effort, values, tensors + 1),
             Computes::Card(Kernels { others: true, .. }, balance) => {
                 self.on_card(balance, [values, 0], values * (tensors + 1))
             }
@@ -278,13 +275,17 @@ impl Costs {
         }
     }
 
-    /// A norm of rows or groups of `values` values, which a CPU reads and writes as they are held.
+    /// A function that a CPU computes of values as they are held, with a result of `values` values. So many tensors of as many are
+    /// read or written.
+    fn as_held(self, effort: Effort, values: usize, tensors: usize) -> Cost {
+        let bytes = (values * self.value_bytes) as u64;
+        Cost { peak: bytes, result: bytes, operations: effort.moving(values * tensors) }
+    }
+
+    /// A norm of rows or groups of `values` values.
     pub fn norm(self, values: usize) -> Cost {
         match self.computes {
-            Computes::Processor { effort, .. } => {
-                let bytes = (values * self.value_bytes) as u64;
-                Cost { peak: bytes, result: bytes, operations: effort.moving(2 * values) }
-            }
+            Computes::Processor { effort, .. } => self.as_held(effort, values, 2),
             // Groups are read once for their mean and once for the result.
             Computes::Card(Kernels { others: true, .. }, balance) => {
                 self.on_card(balance, [values, 0], 3 * values)
@@ -316,10 +317,14 @@ impl Costs {
         }
     }
 
-    /// A rotation of the halves of heads of `values` values, with this many sines and cosines where each value has its own.
+    /// A rotation of the halves of heads of `values` values, with this many sines and cosines.
     pub fn rotation_of_halves(self, values: usize, angles: usize) -> Cost {
         let cost = self.pointwise(values, 1);
         match self.computes {
+            // By the tensor library: half of the values, and the products whose sum is the other half.
+            Computes::Processor { .. } if self.value_bytes < WIDE => {
+                Cost { peak: 2 * cost.result + (angles * self.value_bytes) as u64, ..cost }
+            }
             // They are rounded to the type of the values.
             Computes::Card(Kernels { others: false, .. }, _) if self.value_bytes < WIDE => {
                 Cost { peak: cost.peak + (angles * self.value_bytes) as u64, ..cost }

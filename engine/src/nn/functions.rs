@@ -42,6 +42,29 @@ pub(super) fn apply<const N: usize>(
     Ok(result.into())
 }
 
+/// [`apply`] for functions that the CPU computes of values as they are held: in 16 bits, too, it copies inputs of as many values
+/// as the first that are in another order.
+fn apply_as_held<const N: usize>(
+    name: &'static str,
+    inputs: [&Tensor; N],
+    take: impl FnOnce(Costs) -> (Cost, Vec<usize>),
+    compute: impl Fn([&Values; N]) -> Result<Values>,
+) -> Result<Tensor> {
+    let values = inputs[0].elem_count();
+    let reordering = |input: &&Tensor| match &input.0 {
+        Kind::Traced(x) if x.trace().computes().is_processor() && x.elements() == values => {
+            x.narrow_reordering()
+        }
+        _ => 0,
+    };
+    let reordering: u64 = inputs.iter().map(reordering).sum();
+    let take = |costs: Costs| {
+        let (cost, dims) = take(costs);
+        (Cost { peak: cost.peak + reordering, ..cost }, dims)
+    };
+    apply(name, inputs, take, compute)
+}
+
 /// A function whose result has the shape of its first input.
 fn pointwise<const N: usize>(
     name: &'static str,
@@ -50,7 +73,7 @@ fn pointwise<const N: usize>(
     compute: impl Fn([&Values; N]) -> Result<Values>,
 ) -> Result<Tensor> {
     let (values, dims) = (inputs[0].elem_count(), inputs[0].dims().to_vec());
-    apply(name, inputs, |costs| (costs.pointwise(values, tensors), dims), compute)
+    apply_as_held(name, inputs, |costs| (costs.pointwise(values, tensors), dims), compute)
 }
 
 /// An elementwise function of one tensor, for which the tensor library takes some `functions`.
@@ -62,7 +85,7 @@ fn activation(
 ) -> Result<Tensor> {
     let dims = x.dims().to_vec();
     let take = |costs: Costs| (costs.activation(x.elem_count(), functions), dims);
-    apply(name, [x], take, |[x]| compute(x))
+    apply_as_held(name, [x], take, |[x]| compute(x))
 }
 
 /// A norm of the first of `inputs`.
@@ -72,15 +95,7 @@ fn norm<const N: usize>(
     compute: impl Fn([&Values; N]) -> Result<Values>,
 ) -> Result<Tensor> {
     let (values, dims) = (inputs[0].elem_count(), inputs[0].dims().to_vec());
-    let reordering = match &inputs[0].0 {
-        Kind::Traced(x) if x.trace().computes().is_processor() => x.narrow_reordering(),
-        _ => 0,
-    };
-    let take = |costs: Costs| {
-        let cost = costs.norm(values);
-        (Cost { peak: cost.peak + reordering, ..cost }, dims)
-    };
-    apply(name, inputs, take, compute)
+    apply_as_held(name, inputs, |costs| (costs.norm(values), dims), compute)
 }
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
@@ -120,7 +135,7 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 /// `x · sigmoid(gate)`, such as the output of a gated attention.
 pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
     let (values, dims) = (x.elem_count(), x.dims().to_vec());
-    apply(
+    apply_as_held(
         "sigmoid_mul",
         [x, gate],
         |costs| (costs.product_of_two(values), dims),
@@ -147,7 +162,7 @@ pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
 pub fn leaky_relu(x: &Tensor, slope: f32) -> Result<Tensor> {
     let dims = x.dims().to_vec();
     let take = |costs: Costs| (costs.activation(x.elem_count(), 3), dims);
-    apply("leaky_relu", [x], take, |[x]| computed::leaky_relu(x, slope))
+    apply_as_held("leaky_relu", [x], take, |[x]| computed::leaky_relu(x, slope))
 }
 
 /// [`leaky_relu`] of `x` `[batch, channels, …]` with a slope for each channel: `slopes` is `[channels]` (He et al. 2015,
@@ -155,7 +170,7 @@ pub fn leaky_relu(x: &Tensor, slope: f32) -> Result<Tensor> {
 pub fn prelu(x: &Tensor, slopes: &Tensor) -> Result<Tensor> {
     let dims = x.dims().to_vec();
     let take = |costs: Costs| (costs.activation(x.elem_count(), 3), dims);
-    apply("prelu", [x, slopes], take, |[x, slopes]| computed::prelu(x, slopes))
+    apply_as_held("prelu", [x, slopes], take, |[x, slopes]| computed::prelu(x, slopes))
 }
 
 /// Exact GELU: `x / 2 · (1 + erf(x / √2))`.
@@ -176,7 +191,7 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
         *last /= 2;
     }
     let take = |costs: Costs| (costs.pointwise(x.elem_count() / 2, 2), dims);
-    apply("geglu", [x], take, |[x]| computed::geglu(x))
+    apply_as_held("geglu", [x], take, |[x]| computed::geglu(x))
 }
 
 /// `x + y`; both have the same shape.
@@ -397,7 +412,7 @@ fn rotate(
     rotate: Rotate,
 ) -> Result<Tensor> {
     let take = |costs: Costs| (cost(costs, x.elem_count()), x.dims().to_vec());
-    apply(name, [x, &rope.cos, &rope.sin], take, |[x, cos, sin]| {
+    apply_as_held(name, [x, &rope.cos, &rope.sin], take, |[x, cos, sin]| {
         rotate(x, &computed::Rope { cos: cos.clone(), sin: sin.clone() })
     })
 }
@@ -411,8 +426,7 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 /// language models. Like them, computes in the dtype of `x`. With `head_dim` angles for a token, the two values of a pair are
 /// rotated by angles of their own, as in ERNIE-Image.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
-    let is_apart = rope.cos.dim(1)? == x.dim(3)?;
-    let angles = if is_apart { 2 * rope.cos.elem_count() } else { 0 };
+    let angles = 2 * rope.cos.elem_count();
     let cost = |costs: Costs, values| costs.rotation_of_halves(values, angles);
     rotate("rope_half", x, rope, cost, computed::rope_half)
 }

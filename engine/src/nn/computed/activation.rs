@@ -4,25 +4,24 @@ use std::marker::PhantomData;
 
 use candle_core::{Result, Tensor, bail};
 use pulp::Simd;
-use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
-use super::simd::{Tiled, exp2, run};
+use super::{
+    cpu::by_processor,
+    pointwise::{OfVectors, PIECE, Vectors, pointwise},
+    simd::exp2,
+};
 use crate::nn::cuda::{self, Curve as Kernel};
-
-/// Values per work item.
-const PIECE: usize = 1 << 14;
 
 /// `x · sigmoid(x)`.
 pub fn silu(x: &Tensor) -> Result<Tensor> {
-    if by_processor(x) { fused::<Plain>(x, None) } else { x.silu() }
+    if by_processor(x) { pointwise([x], PIECE, Vectors(Gated::<Plain>(PhantomData))) } else { x.silu() }
 }
 
 /// `silu(gate) · up`, the middle of a SwiGLU feed-forward.
 pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
     if by_processor(gate) {
-        fused::<Plain>(gate, Some(up))
+        pointwise([gate, up], PIECE, Vectors(Gated::<Plain>(PhantomData)))
     } else {
         cuda::or_plain(gate, || cuda::gated(Kernel::Silu, gate, up), || gate.silu()? * up)
     }
@@ -31,14 +30,14 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 /// GELU in its tanh approximation (Hendrycks and Gimpel 2016):
 /// `x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`.
 pub fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
-    if by_processor(x) { fused::<Tanh>(x, None) } else { x.gelu() }
+    if by_processor(x) { pointwise([x], PIECE, Vectors(Gated::<Tanh>(PhantomData))) } else { x.gelu() }
 }
 
 /// `gelu_tanh(gate) · up`, the middle of T5's feed-forward.
 pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     check_gate(gate, up)?;
     if by_processor(gate) {
-        fused::<Tanh>(gate, Some(up))
+        pointwise([gate, up], PIECE, Vectors(Gated::<Tanh>(PhantomData)))
     } else {
         cuda::or_plain(gate, || cuda::gated(Kernel::GeluTanh, gate, up), || gate.gelu()? * up)
     }
@@ -46,7 +45,11 @@ pub fn gelu_tanh_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 
 /// `x · sigmoid(1.702 · x)`, the activation of OpenAI's CLIP.
 pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
-    if by_processor(x) { fused::<Quick>(x, None) } else { x * candle_nn::ops::sigmoid(&(x * 1.702)?)? }
+    if by_processor(x) {
+        pointwise([x], PIECE, Vectors(Gated::<Quick>(PhantomData)))
+    } else {
+        x * candle_nn::ops::sigmoid(&(x * 1.702)?)?
+    }
 }
 
 /// `x · sigmoid(gate)`.
@@ -55,18 +58,7 @@ pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         return x * candle_nn::ops::sigmoid(gate)?;
     }
-    let (gates, wide) = (contiguous(gate)?, contiguous(x)?);
-    let held = (gates.storage_and_layout(), wide.storage_and_layout());
-    let mut out = zeros(x.elem_count());
-    let inputs = values(&held.0)?.par_chunks(PIECE).zip(values(&held.1)?.par_chunks(PIECE));
-    out.par_chunks_mut(PIECE).zip(inputs).for_each(|(out, (gates, x))| {
-        for ((out, gate), x) in out.iter_mut().zip(gates).zip(x) {
-            *out = x / (1.0 + (-gate).exp());
-        }
-    });
-    drop(held);
-    drop((gates, wide));
-    rounded(out, x.dims(), x.dtype())
+    pointwise([x, gate], PIECE, Vectors(Sigmoid))
 }
 
 pub(super) fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
@@ -111,72 +103,45 @@ impl Curve for Tanh {
     }
 }
 
-/// `x · sigmoid(curve(x))`, multiplied by `factor` if there is one.
-fn fused<C: Curve>(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
-    let mut out = zeros(x.elem_count());
-    let wide = contiguous(x)?;
-    let held = wide.storage_and_layout();
-    let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));
-    match factor {
-        Some(factor) => {
-            let wide = contiguous(factor)?;
-            let held = wide.storage_and_layout();
-            pieces.zip(values(&held)?.par_chunks(PIECE)).for_each(|((out, x), factor)| {
-                run(Gated::<C> { x, factor: Some(factor), out, curve: PhantomData })
-            });
-        }
-        None => pieces.for_each(|(out, x)| run(Gated::<C> { x, factor: None, out, curve: PhantomData })),
-    }
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
-}
+/// `x · sigmoid(curve(x))`, and times a factor.
+struct Gated<C>(PhantomData<C>);
 
-struct Gated<'a, C> {
-    x: &'a [f32],
-    factor: Option<&'a [f32]>,
-    out: &'a mut [f32],
-    curve: PhantomData<C>,
-}
-
-impl<C: Curve> Tiled for Gated<'_, C> {
+impl<C: Curve> OfVectors<1> for Gated<C> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
-        let length = self.out.len();
-        let (out, out_rest) = S::as_mut_simd_f32s(self.out);
-        let (x, x_rest) = S::as_simd_f32s(&self.x[..length]);
-        let x_rest = simd.partial_load_f32s(x_rest);
-        match self.factor {
-            Some(factor) => {
-                let (factor, factor_rest) = S::as_simd_f32s(&factor[..length]);
-                for ((out, x), factor) in out.iter_mut().zip(x).zip(factor) {
-                    *out = simd.mul_f32s(gated_of::<S, C>(simd, *x), *factor);
-                }
-                let rest = simd.mul_f32s(gated_of::<S, C>(simd, x_rest), simd.partial_load_f32s(factor_rest));
-                simd.partial_store_f32s(out_rest, rest);
-            }
-            None => {
-                for (out, x) in out.iter_mut().zip(x) {
-                    *out = gated_of::<S, C>(simd, *x);
-                }
-                simd.partial_store_f32s(out_rest, gated_of::<S, C>(simd, x_rest));
-            }
-        }
+    fn of<S: Simd>(&self, simd: S, [x]: [S::f32s; 1]) -> S::f32s {
+        gated_of::<S, C>(simd, x, x)
+    }
+}
+
+impl<C: Curve> OfVectors<2> for Gated<C> {
+    #[inline(always)]
+    fn of<S: Simd>(&self, simd: S, [x, factor]: [S::f32s; 2]) -> S::f32s {
+        simd.mul_f32s(gated_of::<S, C>(simd, x, x), factor)
+    }
+}
+
+/// `x · sigmoid(gate)`.
+struct Sigmoid;
+
+impl OfVectors<2> for Sigmoid {
+    #[inline(always)]
+    fn of<S: Simd>(&self, simd: S, [x, gate]: [S::f32s; 2]) -> S::f32s {
+        gated_of::<S, Plain>(simd, gate, x)
     }
 }
 
 /// `x / (1 + exp(-x))` for one vector.
 #[inline(always)]
 pub(super) fn silu_of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    gated_of::<S, Plain>(simd, x)
+    gated_of::<S, Plain>(simd, x, x)
 }
 
-/// `x / (1 + exp(-curve(x)))` for one vector.
+/// `x / (1 + exp(-curve(gate)))` for one vector.
 #[inline(always)]
-fn gated_of<S: Simd, C: Curve>(simd: S, x: S::f32s) -> S::f32s {
-    // Larger exponents would overflow; the quotient is already zero there.
+fn gated_of<S: Simd, C: Curve>(simd: S, gate: S::f32s, x: S::f32s) -> S::f32s {
+    // Larger exponents would overflow; the quotient is as good as zero there.
     let limit = simd.splat_f32s(126.0);
-    let exponent = simd.mul_f32s(C::of(simd, x), simd.splat_f32s(-std::f32::consts::LOG2_E));
+    let exponent = simd.mul_f32s(C::of(simd, gate), simd.splat_f32s(-std::f32::consts::LOG2_E));
     let exponent = simd.select_f32s(simd.less_than_f32s(limit, exponent), limit, exponent);
     simd.div_f32s(x, simd.add_f32s(simd.splat_f32s(1.0), exp2(simd, exponent)))
 }

@@ -1,69 +1,34 @@
 //! Sums of two tensors, for residual connections.
 
-use candle_core::{DType, Result, Tensor, WithDType, bail};
-use half::{bf16, f16, slice::HalfFloatSliceExt};
-use rayon::prelude::*;
+use candle_core::{DType, Result, Tensor, bail};
+use pulp::Simd;
 
-use super::cpu::{by_processor, values, values_as, zeros};
-
-/// Values per work item.
-const PIECE: usize = 1 << 14;
-
-/// Values that a thread widens at a time.
-const WIDENED: usize = 256;
+use super::{
+    cpu::by_processor,
+    pointwise::{PIECE, Pointwise, pointwise},
+};
 
 /// `x + y`; both have the same shape. In 16 bits each sum is computed in f32 and rounded once.
 pub fn add(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     if x.dims() != y.dims() {
         bail!("values of shape {:?} cannot be added to {:?}", y.dims(), x.dims());
     }
-    if !(by_processor(x) && x.dtype() == y.dtype() && x.is_contiguous() && y.is_contiguous()) {
+    let are_alike = x.dtype() == y.dtype() && x.is_contiguous() && y.is_contiguous();
+    if !(by_processor(x) && are_alike && matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)) {
         return x + y;
     }
-    match x.dtype() {
-        DType::F32 => wide(x, y),
-        DType::F16 => narrow::<f16>(x, y),
-        DType::BF16 => narrow::<bf16>(x, y),
-        _ => x + y,
+    pointwise([x, y], PIECE, Sum)
+}
+
+struct Sum;
+
+impl Pointwise<2> for Sum {
+    #[inline(always)]
+    fn compute<S: Simd>(&self, _: S, _: usize, [x, y]: [&[f32]; 2], out: &mut [f32]) {
+        for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
+            *out = x + y;
+        }
     }
-}
-
-fn wide(x: &Tensor, y: &Tensor) -> Result<Tensor> {
-    let (x_held, y_held) = (x.storage_and_layout(), y.storage_and_layout());
-    let (left, right) = (values(&x_held)?, values(&y_held)?);
-    let mut out = zeros(x.elem_count());
-    let pieces = out.par_chunks_mut(PIECE).zip(left.par_chunks(PIECE)).zip(right.par_chunks(PIECE));
-    pieces.for_each(|((out, left), right)| {
-        for ((out, left), right) in out.iter_mut().zip(left).zip(right) {
-            *out = left + right;
-        }
-    });
-    Tensor::from_vec(out, x.dims(), x.device())
-}
-
-fn narrow<T: WithDType>(x: &Tensor, y: &Tensor) -> Result<Tensor>
-where
-    [T]: HalfFloatSliceExt,
-{
-    let (x_held, y_held) = (x.storage_and_layout(), y.storage_and_layout());
-    let (left, right) = (values_as::<T>(&x_held)?, values_as::<T>(&y_held)?);
-    let mut out = vec![T::zero(); x.elem_count()];
-    let pieces = out.par_chunks_mut(PIECE).zip(left.par_chunks(PIECE)).zip(right.par_chunks(PIECE));
-    pieces.for_each(|((out, left), right)| {
-        let (mut sums, mut terms) = ([0.0; WIDENED], [0.0; WIDENED]);
-        for ((out, left), right) in
-            out.chunks_mut(WIDENED).zip(left.chunks(WIDENED)).zip(right.chunks(WIDENED))
-        {
-            let (sums, terms) = (&mut sums[..out.len()], &mut terms[..out.len()]);
-            left[..out.len()].convert_to_f32_slice(sums);
-            right[..out.len()].convert_to_f32_slice(terms);
-            for (sum, term) in sums.iter_mut().zip(&*terms) {
-                *sum += term;
-            }
-            out.convert_from_f32_slice(sums);
-        }
-    });
-    Tensor::from_vec(out, x.dims(), x.device())
 }
 
 #[cfg(test)]

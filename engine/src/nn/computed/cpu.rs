@@ -6,10 +6,8 @@ use std::{
 };
 
 use candle_core::{CpuStorage, DType, Device, Layout, Result, Shape, Storage, Tensor, WithDType, bail};
-use half::{bf16, f16, slice::HalfFloatSliceExt};
+use half::{bf16, f16};
 use rayon::prelude::*;
-
-use super::bf16_product::Kept;
 
 static PLAIN: AtomicBool = AtomicBool::new(false);
 
@@ -37,62 +35,6 @@ pub(super) fn values_as<'a, T: WithDType>(
     match &**storage {
         Storage::Cpu(storage) => Ok(&storage.as_slice::<T>()?[layout.start_offset()..]),
         _ => bail!("the tensor is not on the CPU"),
-    }
-}
-
-/// Values as a tensor holds them, of which a function computes in f32 piece by piece.
-pub(super) trait Held: WithDType + Default {
-    /// Them in f32: themselves, or widened to `wide`, which has room for as many.
-    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32];
-    /// Writes what `fill` writes in f32, and rounds it. `wide` has room for as many values.
-    fn write(out: &mut [Self], wide: &mut [f32], fill: impl FnOnce(&mut [f32]));
-}
-
-impl Held for f32 {
-    #[inline(always)]
-    fn widened<'a>(values: &'a [Self], _: &'a mut [f32]) -> &'a [f32] {
-        values
-    }
-
-    #[inline(always)]
-    fn write(out: &mut [Self], _: &mut [f32], fill: impl FnOnce(&mut [f32])) {
-        fill(out);
-    }
-}
-
-impl Held for bf16 {
-    #[inline(always)]
-    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32] {
-        let wide = &mut wide[..values.len()];
-        for (wide, value) in wide.iter_mut().zip(values) {
-            *wide = value.wide();
-        }
-        wide
-    }
-
-    #[inline(always)]
-    fn write(out: &mut [Self], wide: &mut [f32], fill: impl FnOnce(&mut [f32])) {
-        let wide = &mut wide[..out.len()];
-        fill(wide);
-        for (out, wide) in out.iter_mut().zip(wide) {
-            *out = Kept::rounded(*wide);
-        }
-    }
-}
-
-impl Held for f16 {
-    #[inline(always)]
-    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32] {
-        let wide = &mut wide[..values.len()];
-        values.convert_to_f32_slice(wide);
-        wide
-    }
-
-    #[inline(always)]
-    fn write(out: &mut [Self], wide: &mut [f32], fill: impl FnOnce(&mut [f32])) {
-        let wide = &mut wide[..out.len()];
-        fill(wide);
-        out.convert_from_f32_slice(wide);
     }
 }
 

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use crate::precision::rotate;
 
 use super::operands::{Start, Weights};
-use super::simd::{Scratch, Tiled, run};
+use super::scratch::{Reserve, Scratch};
+use super::simd::{Tiled, run};
 
 /// This path is the faster one for up to this many input rows.
 pub(in crate::nn) const MOST: usize = 4;
@@ -34,10 +35,14 @@ pub(super) fn multiply(x: &[f32], weights: Weights<'_>, start: Start<'_>, inputs
     }
     let mut products = vec![0.0; out.len()];
     let pieces = products.par_chunks_mut(OUTPUTS * rows).enumerate();
-    pieces.for_each_init(Scratch::default, |scratch, (index, products)| {
-        let first = index * OUTPUTS;
-        run(Dots { x: &padded, weights, inputs, first, products, rows, scratch });
-    });
+    let reserve = Reserve::new(outputs.div_ceil(OUTPUTS), TILE + rows * SUMS);
+    pieces.for_each_init(
+        || reserve.lend(),
+        |scratch, (index, products)| {
+            let first = index * OUTPUTS;
+            run(Dots { x: &padded, weights, inputs, first, products, rows, scratch });
+        },
+    );
     for (output, products) in products.chunks_exact(rows).enumerate() {
         for (row, product) in products.iter().enumerate() {
             let out = &mut out[row * outputs + output];

@@ -2,29 +2,22 @@
 
 use candle_core::{D, Result, Tensor, bail};
 use pulp::Simd;
-use rayon::prelude::*;
 
-use super::activation::check_gate;
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
-use super::simd::{Tiled, exp2, run};
+use super::{
+    activation::check_gate,
+    cpu::{by_processor, values_as, zeros},
+    held::{AsHeld, Held, as_held},
+    pointwise::{OfVectors, PIECE, Vectors, by_rows, pointwise},
+    simd::exp2,
+};
 use crate::nn::cuda::{self, Curve};
-
-/// Values per work item.
-const PIECE: usize = 1 << 14;
 
 /// `x / 2 · (1 + erf(x / √2))`.
 pub fn gelu(x: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         return x.gelu_erf();
     }
-    let wide = contiguous(x)?;
-    let held = wide.storage_and_layout();
-    let mut out = zeros(x.elem_count());
-    let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));
-    pieces.for_each(|(out, x)| run(Gelu { x: &x[..out.len()], factor: None, out }));
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
+    pointwise([x], PIECE, Vectors(Gelu))
 }
 
 /// `gelu(gate) · up`.
@@ -33,16 +26,7 @@ pub fn gelu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     if !by_processor(gate) {
         return cuda::or_plain(gate, || cuda::gated(Curve::Gelu, gate, up), || gate.gelu_erf()? * up);
     }
-    let (gates, wide) = (contiguous(gate)?, contiguous(up)?);
-    let held = (gates.storage_and_layout(), wide.storage_and_layout());
-    let mut out = zeros(gate.elem_count());
-    let inputs = values(&held.0)?.par_chunks(PIECE).zip(values(&held.1)?.par_chunks(PIECE));
-    out.par_chunks_mut(PIECE).zip(inputs).for_each(|(out, (gate, up))| {
-        run(Gelu { x: &gate[..out.len()], factor: Some(&up[..out.len()]), out })
-    });
-    drop(held);
-    drop((gates, wide));
-    rounded(out, gate.dims(), gate.dtype())
+    pointwise([gate, up], PIECE, Vectors(Gelu))
 }
 
 /// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
@@ -58,49 +42,45 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
         let work = || cuda::gated(Curve::Gelu, &gate, &value);
         return cuda::or_plain(x, work, || &value * gate.contiguous()?.gelu_erf()?);
     }
-    let wide = contiguous(x)?;
-    let held = wide.storage_and_layout();
-    let mut out = zeros(x.elem_count() / 2);
-    let rows = out.par_chunks_mut(width).zip(values(&held)?.par_chunks(both));
-    rows.with_min_len((PIECE / width).max(1)).for_each(|(out, x)| {
-        let (value, gate) = x.split_at(width);
-        run(Gelu { x: gate, factor: Some(value), out });
-    });
-    let mut shape = x.dims().to_vec();
-    shape[x.rank() - 1] = width;
-    drop(held);
-    drop(wide);
-    rounded(out, shape, x.dtype())
+    as_held(x.dtype(), Halves { x, width })
 }
 
-struct Gelu<'a> {
-    x: &'a [f32],
-    factor: Option<&'a [f32]>,
-    out: &'a mut [f32],
+/// Values with their gates, in rows of both.
+struct Halves<'a> {
+    x: &'a Tensor,
+    width: usize,
 }
 
-impl Tiled for Gelu<'_> {
-    #[inline(always)]
-    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
-        let (out, out_rest) = S::as_mut_simd_f32s(self.out);
-        let (x, x_rest) = S::as_simd_f32s(self.x);
-        let rest = gelu_of(simd, simd.partial_load_f32s(x_rest));
-        match self.factor {
-            Some(factor) => {
-                let (factor, factor_rest) = S::as_simd_f32s(factor);
-                for ((out, x), factor) in out.iter_mut().zip(x).zip(factor) {
-                    *out = simd.mul_f32s(gelu_of(simd, *x), *factor);
-                }
-                let rest = simd.mul_f32s(rest, simd.partial_load_f32s(factor_rest));
-                simd.partial_store_f32s(out_rest, rest);
-            }
-            None => {
-                for (out, x) in out.iter_mut().zip(x) {
-                    *out = gelu_of(simd, *x);
-                }
-                simd.partial_store_f32s(out_rest, rest);
-            }
+impl AsHeld for Halves<'_> {
+    fn of<T: Held>(self) -> Result<Tensor> {
+        let Self { x, width } = self;
+        let input = x.to_dtype(T::DTYPE)?.contiguous()?;
+        let held = input.storage_and_layout();
+        let mut out: Vec<T> = zeros(x.elem_count() / 2);
+        if !out.is_empty() {
+            let values = values_as::<T>(&held)?;
+            by_rows([(&values[width..], 2 * width), (values, 2 * width)], width, &Vectors(Gelu), &mut out);
         }
+        let mut shape = x.dims().to_vec();
+        shape[x.rank() - 1] = width;
+        Tensor::from_vec(out, shape, x.device())
+    }
+}
+
+/// GELU, and times a factor.
+struct Gelu;
+
+impl OfVectors<1> for Gelu {
+    #[inline(always)]
+    fn of<S: Simd>(&self, simd: S, [x]: [S::f32s; 1]) -> S::f32s {
+        gelu_of(simd, x)
+    }
+}
+
+impl OfVectors<2> for Gelu {
+    #[inline(always)]
+    fn of<S: Simd>(&self, simd: S, [x, factor]: [S::f32s; 2]) -> S::f32s {
+        simd.mul_f32s(gelu_of(simd, x), factor)
     }
 }
 

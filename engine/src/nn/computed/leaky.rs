@@ -1,12 +1,12 @@
 //! Rectifiers that let a part of negative values through.
 
 use candle_core::{DType, Result, Tensor, bail};
-use rayon::prelude::*;
+use pulp::Simd;
 
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
-
-/// Values per work item.
-const PIECE: usize = 1 << 14;
+use super::{
+    cpu::by_processor,
+    pointwise::{PIECE, Pointwise, pointwise},
+};
 
 /// Negative values times `slope`, the others unchanged.
 pub fn leaky_relu(x: &Tensor, slope: f32) -> Result<Tensor> {
@@ -14,7 +14,7 @@ pub fn leaky_relu(x: &Tensor, slope: f32) -> Result<Tensor> {
         let below = (x.minimum(0f32)? * f64::from(slope))?;
         return x.relu()? + below;
     }
-    fused(x, x.elem_count().max(1), &[slope])
+    pointwise([x], PIECE, Leaky { plane: x.elem_count().max(1), slopes: &[slope] })
 }
 
 /// The same with a slope for each channel of `x` `[batch, channels, …]`.
@@ -29,27 +29,25 @@ pub fn prelu(x: &Tensor, slopes: &Tensor) -> Result<Tensor> {
         let below = x.minimum(0f32)?.broadcast_mul(&slopes.reshape(shape)?)?;
         return x.relu()? + below;
     }
-    let plane: usize = x.dims()[2..].iter().product();
-    fused(x, plane.max(1), &slopes.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?)
+    let plane = x.dims()[2..].iter().product::<usize>().max(1);
+    let slopes: Vec<f32> = slopes.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+    pointwise([x], plane, Leaky { plane, slopes: &slopes })
 }
 
-/// Planes of this many values, with one slope after the other.
-fn fused(x: &Tensor, plane: usize, slopes: &[f32]) -> Result<Tensor> {
-    let wide = contiguous(x)?;
-    let held = wide.storage_and_layout();
-    let mut out = zeros(x.elem_count());
-    let planes = out.par_chunks_mut(plane).zip(values(&held)?.par_chunks(plane)).enumerate();
-    planes.for_each(|(number, (out, x))| {
-        let slope = slopes[number % slopes.len()];
-        out.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).for_each(|(out, x)| {
-            for (out, x) in out.iter_mut().zip(x) {
-                *out = if *x > 0.0 { *x } else { *x * slope };
-            }
-        });
-    });
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
+/// Planes of `plane` values with one slope after the other.
+struct Leaky<'a> {
+    plane: usize,
+    slopes: &'a [f32],
+}
+
+impl Pointwise<1> for Leaky<'_> {
+    #[inline(always)]
+    fn compute<S: Simd>(&self, _: S, place: usize, [x]: [&[f32]; 1], out: &mut [f32]) {
+        let slope = self.slopes[place / self.plane % self.slopes.len()];
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = if *x > 0.0 { *x } else { *x * slope };
+        }
+    }
 }
 
 #[cfg(test)]

@@ -17,14 +17,17 @@ mod cpu;
 mod experts;
 mod few_rows;
 mod gelu;
+mod held;
 mod leaky;
 mod linear;
 mod modulation;
 mod norm;
 mod operands;
+mod pointwise;
 mod product;
 mod rope;
 mod sampling;
+mod scratch;
 mod simd;
 mod turning;
 mod unpacked;
@@ -42,7 +45,7 @@ pub use bf16_product::{Instruction as Bf16Instruction, Method as Bf16Method, ins
 pub(in crate::nn) use bf16_product::{pieces as bf16_pieces, scratch_bytes as bf16_scratch_bytes};
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
-pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
+pub use conv::{Conv2d, conv2d};
 pub(in crate::nn) use conv::{
     LARGE as LARGE_KERNEL, by_instruction as convolves_by, path as conv_path,
     reads_as_held as conv_reads_as_held, scratch_bytes as conv_scratch_bytes,
@@ -62,6 +65,6 @@ pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rm
 pub(in crate::nn) use product::{pieces as linear_pieces, times_packed};
 pub use rope::{Rope, rope_half, rope_interleaved};
 pub(in crate::nn) use sampling::WARP_PLANES;
-pub use sampling::{resize_between_edges, warp};
+pub use sampling::{resize_between_edges, upsample_nearest_2x, warp};
 pub use turning::{means, turned};
 pub(in crate::nn) use unpacked::scratch_bytes as unpacked_scratch_bytes;

@@ -1,13 +1,13 @@
 //! Adaptive scales, shifts and gates (Peebles and Xie 2023).
 
-use candle_core::{Result, Tensor, bail};
-use rayon::prelude::*;
+use candle_core::{DType, Result, Tensor, bail};
+use pulp::Simd;
 
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
+use super::{
+    cpu::by_processor,
+    pointwise::{Pointwise, pointwise},
+};
 use crate::nn::cuda;
-
-/// Rows per work item.
-const ROWS: usize = 8;
 
 /// `x · (1 + scale)`: `x` is `[batch, tokens, width]`, `scale` is `[batch, 1, width]` or `[1, 1, width]`.
 pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
@@ -15,21 +15,7 @@ pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         return cuda::or_plain(x, || cuda::modulate(x, scale, None), || plain_modulate(x, scale));
     }
-    let (wide, scales) = (contiguous(x)?, contiguous(scale)?);
-    let (held, scales) = (wide.storage_and_layout(), scales.storage_and_layout());
-    let (input, scales) = (values(&held)?, &values(&scales)?[..scale.elem_count()]);
-    let mut out = zeros(x.elem_count());
-    out.par_chunks_mut(width).zip(input.par_chunks(width)).enumerate().with_min_len(ROWS).for_each(
-        |(row, (out, x))| {
-            let scale = of_batch(scales, row / tokens, width);
-            for ((out, x), scale) in out.iter_mut().zip(x).zip(scale) {
-                *out = x * (1.0 + scale);
-            }
-        },
-    );
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
+    pointwise([x], width, Modulation { scales: Factors::new(scale, tokens)?, shifts: None })
 }
 
 /// `x · (1 + scale) + shift`: `x` is `[batch, tokens, width]`, `scale` and `shift` are `[batch, 1, width]` or
@@ -43,23 +29,8 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
         let plain = || plain_modulate(x, scale)?.broadcast_add(&shift.to_dtype(x.dtype())?);
         return cuda::or_plain(x, || cuda::modulate(x, scale, Some(shift)), plain);
     }
-    let (wide, scales, shifts) = (contiguous(x)?, contiguous(scale)?, contiguous(shift)?);
-    let held = (wide.storage_and_layout(), scales.storage_and_layout(), shifts.storage_and_layout());
-    let input = values(&held.0)?;
-    let (scales, shifts) = (&values(&held.1)?[..scale.elem_count()], &values(&held.2)?[..shift.elem_count()]);
-    let mut out = zeros(x.elem_count());
-    out.par_chunks_mut(width).zip(input.par_chunks(width)).enumerate().with_min_len(ROWS).for_each(
-        |(row, (out, x))| {
-            let batch = row / tokens;
-            let (scale, shift) = (of_batch(scales, batch, width), of_batch(shifts, batch, width));
-            for (((out, x), scale), shift) in out.iter_mut().zip(x).zip(scale).zip(shift) {
-                *out = x * (1.0 + scale) + shift;
-            }
-        },
-    );
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
+    let [scales, shift] = [scale, shift].map(|factors| Factors::new(factors, tokens));
+    pointwise([x], width, Modulation { scales: scales?, shifts: Some(shift?) })
 }
 
 /// `x + gate · y`: `x` and `y` are `[batch, tokens, width]`, `gate` is `[batch, 1, width]` or `[1, 1, width]`.
@@ -71,20 +42,7 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         return cuda::or_plain(x, || cuda::gated_add(x, gate, y), || plain_gated_add(x, gate, y));
     }
-    let (wide, gates, more) = (contiguous(x)?, contiguous(gate)?, contiguous(y)?);
-    let held = (wide.storage_and_layout(), gates.storage_and_layout(), more.storage_and_layout());
-    let (input, gates, added) = (values(&held.0)?, &values(&held.1)?[..gate.elem_count()], values(&held.2)?);
-    let mut out = zeros(x.elem_count());
-    let pieces = out.par_chunks_mut(width).zip(input.par_chunks(width)).zip(added.par_chunks(width));
-    pieces.enumerate().with_min_len(ROWS).for_each(|(row, ((out, x), y))| {
-        let gate = of_batch(gates, row / tokens, width);
-        for (((out, x), y), gate) in out.iter_mut().zip(x).zip(y).zip(gate) {
-            *out = x + gate * y;
-        }
-    });
-    drop(held);
-    drop((wide, more));
-    rounded(out, x.dims(), x.dtype())
+    pointwise([x, y], width, Gates(Factors::new(gate, tokens)?))
 }
 
 fn plain_modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
@@ -105,15 +63,67 @@ fn rows(x: &Tensor, factor: &Tensor) -> Result<(usize, usize)> {
     Ok((tokens.max(1), width.max(1)))
 }
 
-/// The factors of one batch item; a single row of factors applies to all items.
-fn of_batch(factors: &[f32], item: usize, width: usize) -> &[f32] {
-    &factors[item * width % factors.len()..][..width]
+/// Factors of the values of a token, for each item of a batch or for all of them.
+struct Factors {
+    values: Vec<f32>,
+    width: usize,
+    /// Tokens of an item.
+    tokens: usize,
+}
+
+impl Factors {
+    fn new(factors: &Tensor, tokens: usize) -> Result<Self> {
+        let values = factors.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+        Ok(Self { values, width: factors.dim(2)?.max(1), tokens })
+    }
+
+    /// Those of values of one token, from a place on.
+    #[inline(always)]
+    fn at(&self, place: usize, count: usize) -> &[f32] {
+        let item = place / self.width / self.tokens;
+        &self.values[item * self.width % self.values.len() + place % self.width..][..count]
+    }
+}
+
+/// `x · (1 + scale) + shift`.
+struct Modulation {
+    scales: Factors,
+    shifts: Option<Factors>,
+}
+
+impl Pointwise<1> for Modulation {
+    #[inline(always)]
+    fn compute<S: Simd>(&self, _: S, place: usize, [x]: [&[f32]; 1], out: &mut [f32]) {
+        let scaled = out.iter_mut().zip(x).zip(self.scales.at(place, x.len()));
+        match &self.shifts {
+            Some(shifts) => {
+                for (((out, x), scale), shift) in scaled.zip(shifts.at(place, x.len())) {
+                    *out = x * (1.0 + scale) + shift;
+                }
+            }
+            None => {
+                for ((out, x), scale) in scaled {
+                    *out = x * (1.0 + scale);
+                }
+            }
+        }
+    }
+}
+
+/// `x + gate · y`.
+struct Gates(Factors);
+
+impl Pointwise<2> for Gates {
+    #[inline(always)]
+    fn compute<S: Simd>(&self, _: S, place: usize, [x, y]: [&[f32]; 2], out: &mut [f32]) {
+        for (((out, x), y), gate) in out.iter_mut().zip(x).zip(y).zip(self.0.at(place, x.len())) {
+            *out = x + gate * y;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use candle_core::DType;
-
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
 

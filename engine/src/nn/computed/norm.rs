@@ -1,12 +1,12 @@
 //! Normalizations. Statistics are summed in f32 within short blocks and in f64 across them.
 
 use candle_core::{D, DType, Result, Tensor, bail};
-use half::{bf16, f16};
 use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::silu_of;
-use super::cpu::{Held, by_processor, values_as, zeros};
+use super::cpu::{by_processor, values_as, zeros};
+use super::held::{AsHeld, BLOCK, Held, as_held};
 use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
 use crate::nn::cuda::{self, RowNorm};
@@ -145,32 +145,27 @@ fn fused_rows(
 ) -> Result<Tensor> {
     let width = x.dim(D::Minus1)?;
     let (weight, bias) = (parameters(weight, width, 1.0)?, parameters(bias, width, 0.0)?);
-    let norm = RowsNorm { weight: &weight, bias: &bias, eps, centred };
-    match x.dtype() {
-        DType::BF16 => norm.of::<bf16>(x),
-        DType::F16 => norm.of::<f16>(x),
-        DType::F32 => norm.of::<f32>(x),
-        _ => norm.of::<f32>(&x.to_dtype(DType::F32)?)?.to_dtype(x.dtype()),
-    }
+    as_held(x.dtype(), RowsNorm { x, weight: &weight, bias: &bias, eps, centred })
 }
 
 #[derive(Clone, Copy)]
 struct RowsNorm<'a> {
+    x: &'a Tensor,
     weight: &'a [f32],
     bias: &'a [f32],
     eps: f64,
     centred: bool,
 }
 
-impl RowsNorm<'_> {
-    fn of<T: Held>(self, x: &Tensor) -> Result<Tensor> {
-        let (input, width) = (x.contiguous()?, self.weight.len().max(1));
-        let held = input.storage_and_layout();
-        let mut out: Vec<T> = zeros(x.elem_count());
+impl AsHeld for RowsNorm<'_> {
+    fn of<T: Held>(self) -> Result<Tensor> {
+        let input = self.x.to_dtype(T::DTYPE)?.contiguous()?;
+        let (held, width) = (input.storage_and_layout(), self.weight.len().max(1));
+        let mut out: Vec<T> = zeros(input.elem_count());
         let rows = out.par_chunks_mut(width).zip(values_as::<T>(&held)?.par_chunks(width));
         rows.with_min_len(ROWS)
             .for_each_init(|| [[0.0; BLOCK]; 2], |wide, (out, x)| run(Row { x, out, norm: self, wide }));
-        Tensor::from_vec(out, x.dims(), x.device())
+        Tensor::from_vec(out, input.dims(), input.device())
     }
 }
 
@@ -184,7 +179,7 @@ struct Row<'a, T> {
 impl<T: Held> Tiled for Row<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize, const V: usize>(self, _: S) {
-        let RowsNorm { weight, bias, eps, centred } = self.norm;
+        let RowsNorm { weight, bias, eps, centred, .. } = self.norm;
         let ([of_x, of_out], count) = (self.wide, self.x.len() as f64);
         let mean = if centred { (sum(self.x, 0.0, of_x)[0] / count) as f32 } else { 0.0 };
         let scale = (1.0 / (sum(self.x, mean, of_x)[1] / count + eps).sqrt()) as f32;
@@ -192,11 +187,11 @@ impl<T: Held> Tiled for Row<'_, T> {
         for ((out, x), (weight, bias)) in self.out.chunks_mut(BLOCK).zip(self.x.chunks(BLOCK)).zip(parameters)
         {
             let x = T::widened(x, of_x);
-            T::write(out, of_out, |out| {
-                for (((out, x), weight), bias) in out.iter_mut().zip(x).zip(weight).zip(bias) {
-                    *out = (x - mean) * scale * weight + bias;
-                }
-            });
+            let results = T::target(out, of_out).iter_mut().zip(x).zip(weight).zip(bias);
+            for (((result, x), weight), bias) in results {
+                *result = (x - mean) * scale * weight + bias;
+            }
+            T::finish(out, of_out);
         }
     }
 }
@@ -215,18 +210,16 @@ fn fused_groups(
         bail!("{channels} channels cannot be split into {groups} groups");
     }
     let (weight, bias) = (parameters(Some(weight), channels, 1.0)?, parameters(Some(bias), channels, 0.0)?);
-    let norm = GroupsNorm { weight: &weight, bias: &bias, eps, silu };
     let size = x.elem_count() / (batch * groups).max(1);
-    match x.dtype() {
-        DType::BF16 => norm.of::<bf16>(x, size, groups),
-        DType::F16 => norm.of::<f16>(x, size, groups),
-        DType::F32 => norm.of::<f32>(x, size, groups),
-        _ => norm.of::<f32>(&x.to_dtype(DType::F32)?, size, groups)?.to_dtype(x.dtype()),
-    }
+    as_held(x.dtype(), GroupsNorm { x, size, groups, weight: &weight, bias: &bias, eps, silu })
 }
 
 #[derive(Clone, Copy)]
 struct GroupsNorm<'a> {
+    x: &'a Tensor,
+    /// Values of a group.
+    size: usize,
+    groups: usize,
     /// Of all channels.
     weight: &'a [f32],
     bias: &'a [f32],
@@ -234,12 +227,12 @@ struct GroupsNorm<'a> {
     silu: bool,
 }
 
-impl GroupsNorm<'_> {
-    /// The norm of groups of `size` values.
-    fn of<T: Held>(self, x: &Tensor, size: usize, groups: usize) -> Result<Tensor> {
-        let (input, together) = (x.contiguous()?, self.weight.len() / groups);
-        let held = input.storage_and_layout();
-        let mut out: Vec<T> = zeros(x.elem_count());
+impl AsHeld for GroupsNorm<'_> {
+    fn of<T: Held>(self) -> Result<Tensor> {
+        let Self { size, groups, .. } = self;
+        let input = self.x.to_dtype(T::DTYPE)?.contiguous()?;
+        let (held, together) = (input.storage_and_layout(), self.weight.len() / groups);
+        let mut out: Vec<T> = zeros(input.elem_count());
         if size > 0 {
             let inputs = values_as::<T>(&held)?.par_chunks(size);
             out.par_chunks_mut(size).zip(inputs).enumerate().for_each(|(index, (out, x))| {
@@ -248,7 +241,7 @@ impl GroupsNorm<'_> {
                 run(Group { x, out, weight, bias, eps: self.eps, silu: self.silu });
             });
         }
-        Tensor::from_vec(out, x.dims(), x.device())
+        Tensor::from_vec(out, input.dims(), input.device())
     }
 }
 
@@ -279,29 +272,28 @@ impl<T: Held> Tiled for Group<'_, T> {
             let [means, scales, biases] = [mean, scale, *bias].map(|value| simd.splat_f32s(value));
             for (out, x) in out.chunks_mut(BLOCK).zip(x.chunks(BLOCK)) {
                 let x = T::widened(x, &mut of_x);
-                T::write(out, &mut of_out, |out| {
-                    if !self.silu {
-                        for (out, x) in out.iter_mut().zip(x) {
-                            *out = (x - mean) * scale + bias;
-                        }
-                        return;
-                    }
-                    let ((out, out_rest), (x, x_rest)) = (S::as_mut_simd_f32s(out), S::as_simd_f32s(x));
-                    for (out, x) in out.iter_mut().zip(x) {
+                let results = T::target(out, &mut of_out);
+                if self.silu {
+                    let ((whole, rest), (x, x_rest)) = (S::as_mut_simd_f32s(results), S::as_simd_f32s(x));
+                    for (result, x) in whole.iter_mut().zip(x) {
                         let normed = simd.mul_add_e_f32s(simd.sub_f32s(*x, means), scales, biases);
-                        *out = silu_of(simd, normed);
+                        *result = silu_of(simd, normed);
                     }
                     let centred = simd.sub_f32s(simd.partial_load_f32s(x_rest), means);
                     let normed = simd.mul_add_e_f32s(centred, scales, biases);
-                    simd.partial_store_f32s(out_rest, silu_of(simd, normed));
-                });
+                    simd.partial_store_f32s(rest, silu_of(simd, normed));
+                } else {
+                    for (result, x) in results.iter_mut().zip(x) {
+                        *result = (x - mean) * scale + bias;
+                    }
+                }
+                T::finish(out, &of_out);
             }
         }
     }
 }
 
-/// Values summed in f32, in [`LANES`] partial sums, before they are added up in f64.
-const BLOCK: usize = 1024;
+/// Partial sums in f32 of a [`BLOCK`], before they are added up in f64.
 const LANES: usize = 32;
 
 /// The sum of `x - centre` and the sum of its squares.

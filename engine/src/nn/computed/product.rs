@@ -13,7 +13,8 @@ use crate::precision::rotate;
 use super::{
     columns::{MOST, columns_of},
     operands::{Start, Weights},
-    simd::{Rows, Scratch, Tile, Tiled, product_of_rows, rows_of, run, vectors_of, vectors_of_mut},
+    scratch::{Reserve, Scratch},
+    simd::{Rows, Tile, Tiled, product_of_rows, rows_of, run, vectors_of, vectors_of_mut},
 };
 
 /// Outputs whose panels share the rows in the cache: whole register tiles of every width.
@@ -107,8 +108,10 @@ fn multiply_rows(x: &[f32], weights: Weights, start: Start, inputs: usize, out: 
     let rows = out.len() / outputs;
     let cut = Cut::new([rows, inputs, outputs], rayon::current_num_threads());
     let across = outputs.div_ceil(cut.outputs);
-    work_items(out, outputs, cut).into_par_iter().enumerate().for_each_init(
-        Scratch::default,
+    let work = work_items(out, outputs, cut);
+    let reserve = Reserve::new(work.len(), item_values(inputs, cut.outputs.min(outputs)));
+    work.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
         |scratch, (index, out)| {
             let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
             let bias = match start {
@@ -129,17 +132,21 @@ pub(super) fn scratch_bytes(
     threads: usize,
     is_rotated: bool,
 ) -> usize {
-    let tile = Tile::detect();
     let of_rows = |rows: usize| {
         let cut = Cut::new([rows, inputs, outputs], threads);
         let items = outputs.div_ceil(cut.outputs) * rows.div_ceil(cut.rows);
-        let width = cut.outputs.min(outputs).next_multiple_of(tile.lanes);
-        let worker = PACKED.min(inputs) * (width + tile.lanes);
-        threads.min(items) * worker * size_of::<f32>() + items * cut.rows.min(rows) * size_of::<&mut [f32]>()
+        let item = item_values(inputs, cut.outputs.min(outputs));
+        threads.min(items) * item * size_of::<f32>() + items * cut.rows.min(rows) * size_of::<&mut [f32]>()
     };
     let [first, last] = rows_together(rows, is_rotated);
     let rotated = if is_rotated { first * inputs } else { 0 };
     of_rows(first).max(of_rows(last)) + (rotated + outputs) * size_of::<f32>()
+}
+
+/// Scratch values of a work item: the panels of a piece, and some of its weights in f32.
+fn item_values(inputs: usize, outputs: usize) -> usize {
+    let lanes = Tile::detect().lanes;
+    PACKED.min(inputs) * (outputs.next_multiple_of(lanes) + lanes)
 }
 
 /// Rotates a row.

@@ -1,13 +1,14 @@
 //! Rotary position embedding (Su et al. 2021).
 
 use candle_core::{DType, Device, Result, Tensor, bail};
-use rayon::prelude::*;
+use pulp::Simd;
 
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
+use super::{
+    cpu::{by_processor, contiguous, values},
+    held::BLOCK,
+    pointwise::{Pointwise, pointwise},
+};
 use crate::nn::cuda::{self, Rotation};
-
-/// Minimum tokens per work item.
-const TOKENS: usize = 4;
 
 /// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each, or `[tokens, head_dim]` where the two values of
 /// a pair are rotated by angles of their own.
@@ -53,16 +54,11 @@ impl Rope {
 /// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
 pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     check(x, rope, &[x.dim(3)? / 2])?;
-    if !by_processor(x) {
+    if !by_processor(x) || x.dim(3)? > BLOCK {
         let work = || cuda::rope(Rotation::Interleaved, x, &rope.cos, &rope.sin);
         return cuda::or_plain(x, work, || plain_interleaved(x, rope));
     }
-    fused(x, rope, |x, out, cos, sin| {
-        let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(x.as_chunks::<2>().0);
-        for ((out, [a, b]), (cos, sin)) in pairs.zip(cos.iter().zip(sin)) {
-            *out = [a * cos - b * sin, a * sin + b * cos];
-        }
-    })
+    rotated(x, rope, Interleaved)
 }
 
 /// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`, the layout of
@@ -71,22 +67,11 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let width = x.dim(3)?;
     check(x, rope, &[width / 2, width])?;
-    if !by_processor(x) || x.dtype() != DType::F32 {
+    if !by_processor(x) || x.dtype() != DType::F32 || width > BLOCK {
         let work = || cuda::rope(Rotation::Half, x, &rope.cos, &rope.sin);
         return cuda::or_plain(x, work, || plain_half(x, rope));
     }
-    fused(x, rope, |x, out, cos, sin| {
-        let (a, b) = x.split_at(x.len() / 2);
-        let (first, second) = out.split_at_mut(x.len() / 2);
-        let apart = cos.len() - a.len();
-        let angles = cos.iter().zip(sin).zip(cos[apart..].iter().zip(&sin[apart..]));
-        for (((first, second), (a, b)), ((cos, sin), (own_cos, own_sin))) in
-            first.iter_mut().zip(second).zip(a.iter().zip(b)).zip(angles)
-        {
-            *first = a * cos - b * sin;
-            *second = b * own_cos + a * own_sin;
-        }
-    })
+    rotated(x, rope, Half)
 }
 
 /// Checks that there are as many angles for a token as one of these numbers.
@@ -99,29 +84,74 @@ fn check(x: &Tensor, rope: &Rope, numbers: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Rotates each head with `rotate`, which takes the head, its result, and the cosines and sines of its token.
-fn fused(
-    x: &Tensor,
-    rope: &Rope,
-    rotate: impl Fn(&[f32], &mut [f32], &[f32], &[f32]) + Send + Sync,
-) -> Result<Tensor> {
-    let (_, tokens, heads, width) = x.dims4()?;
-    let (wide, cos, sin) = (contiguous(x)?, contiguous(&rope.cos)?, contiguous(&rope.sin)?);
-    let held = (wide.storage_and_layout(), cos.storage_and_layout(), sin.storage_and_layout());
-    let (input, cos, sin) = (values(&held.0)?, values(&held.1)?, values(&held.2)?);
-    let mut out = zeros(x.elem_count());
-    let (row, count) = ((heads * width).max(1), rope.cos.dim(1)?);
-    let rows = out.par_chunks_mut(row).zip(input.par_chunks(row)).enumerate().with_min_len(TOKENS);
-    rows.for_each(|(index, (out, x))| {
-        let angles = index % tokens * count..(index % tokens + 1) * count;
-        let (cos, sin) = (&cos[angles.clone()], &sin[angles]);
-        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            rotate(x, out, cos, sin);
+/// How the pairs of a head lie.
+trait Pairs: Sync {
+    /// Rotates a head, with the cosines and sines of its token. It must be inlined.
+    fn rotate(&self, x: &[f32], out: &mut [f32], cos: &[f32], sin: &[f32]);
+}
+
+struct Interleaved;
+
+impl Pairs for Interleaved {
+    #[inline(always)]
+    fn rotate(&self, x: &[f32], out: &mut [f32], cos: &[f32], sin: &[f32]) {
+        let pairs = out.as_chunks_mut::<2>().0.iter_mut().zip(x.as_chunks::<2>().0);
+        for ((out, [a, b]), (cos, sin)) in pairs.zip(cos.iter().zip(sin)) {
+            *out = [a * cos - b * sin, a * sin + b * cos];
         }
-    });
-    drop(held);
-    drop(wide);
-    rounded(out, x.dims(), x.dtype())
+    }
+}
+
+struct Half;
+
+impl Pairs for Half {
+    #[inline(always)]
+    fn rotate(&self, x: &[f32], out: &mut [f32], cos: &[f32], sin: &[f32]) {
+        let (a, b) = x.split_at(x.len() / 2);
+        let (first, second) = out.split_at_mut(x.len() / 2);
+        let apart = cos.len() - a.len();
+        let angles = cos.iter().zip(sin).zip(cos[apart..].iter().zip(&sin[apart..]));
+        for (((first, second), (a, b)), ((cos, sin), (own_cos, own_sin))) in
+            first.iter_mut().zip(second).zip(a.iter().zip(b)).zip(angles)
+        {
+            *first = a * cos - b * sin;
+            *second = b * own_cos + a * own_sin;
+        }
+    }
+}
+
+fn rotated(x: &Tensor, rope: &Rope, pairs: impl Pairs) -> Result<Tensor> {
+    let (_, tokens, heads, width) = x.dims4()?;
+    let (cos, sin) = (contiguous(&rope.cos)?, contiguous(&rope.sin)?);
+    let held = (cos.storage_and_layout(), sin.storage_and_layout());
+    let (cos, sin) = (values(&held.0)?, values(&held.1)?);
+    let heads_of = Heads { width, heads, tokens, count: rope.cos.dim(1)?, cos, sin, pairs };
+    // Rows are blocks of whole heads.
+    let row = if BLOCK.is_multiple_of(width.max(1)) { heads * width } else { width };
+    pointwise([x], row.max(1), heads_of)
+}
+
+/// The rotation of heads.
+struct Heads<'a, P> {
+    width: usize,
+    heads: usize,
+    tokens: usize,
+    /// Angles of a token.
+    count: usize,
+    cos: &'a [f32],
+    sin: &'a [f32],
+    pairs: P,
+}
+
+impl<P: Pairs> Pointwise<1> for Heads<'_, P> {
+    #[inline(always)]
+    fn compute<S: Simd>(&self, _: S, place: usize, [x]: [&[f32]; 1], out: &mut [f32]) {
+        let token = place / (self.heads * self.width) % self.tokens;
+        let [cos, sin] = [self.cos, self.sin].map(|angles| &angles[token * self.count..][..self.count]);
+        for (out, x) in out.chunks_exact_mut(self.width).zip(x.chunks_exact(self.width)) {
+            self.pairs.rotate(x, out, cos, sin);
+        }
+    }
 }
 
 fn plain_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {

@@ -1,9 +1,12 @@
-//! Values between pixels, by bilinear interpolation.
+//! More or fewer pixels, and values between them by bilinear interpolation.
 
 use candle_core::{DType, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
+use super::{
+    cpu::{by_processor, contiguous, rounded, values, values_as, zeros},
+    held::{AsHeld, Held, as_held},
+};
 
 /// Rows per work item.
 const ROWS: usize = 8;
@@ -139,6 +142,36 @@ fn plain_warp(x: &Tensor, flow: &Tensor) -> Result<Tensor> {
     sum.reshape((1, channels, height, width))?.to_dtype(x.dtype())
 }
 
+/// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each pixel.
+pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
+    let (_, _, height, width) = x.dims4()?;
+    let size = (height * 2, width * 2);
+    if !by_processor(x) || x.elem_count() == 0 {
+        return x.upsample_nearest2d(size.0, size.1);
+    }
+    as_held(x.dtype(), Doubled(x))
+}
+
+struct Doubled<'a>(&'a Tensor);
+
+impl AsHeld for Doubled<'_> {
+    fn of<T: Held>(self) -> Result<Tensor> {
+        let input = self.0.to_dtype(T::DTYPE)?.contiguous()?;
+        let (batch, channels, height, width) = input.dims4()?;
+        let held = input.storage_and_layout();
+        let rows = values_as::<T>(&held)?;
+        let mut out: Vec<T> = zeros(4 * input.elem_count());
+        out.par_chunks_mut(4 * width).enumerate().with_min_len(16).for_each(|(row, out)| {
+            let (first, second) = out.split_at_mut(2 * width);
+            for (pair, value) in first.as_chunks_mut::<2>().0.iter_mut().zip(&rows[row * width..]) {
+                *pair = [*value; 2];
+            }
+            second.copy_from_slice(first);
+        });
+        Tensor::from_vec(out, (batch, channels, height * 2, width * 2), input.device())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use candle_core::Device;
@@ -195,5 +228,15 @@ mod tests {
         warp(&random(&[1, 2, 4, 4], 1), &nothing).unwrap();
         assert!(warp(&random(&[2, 3, 4, 4], 1), &random(&[2, 2, 4, 4], 2)).is_err());
         assert!(warp(&random(&[1, 3, 4, 4], 1), &random(&[1, 2, 4, 5], 2)).is_err());
+    }
+
+    #[test]
+    fn upsampling_repeats_each_pixel() {
+        let x = random(&[2, 3, 5, 7], 1);
+        let want = x.upsample_nearest2d(10, 14).unwrap();
+        assert_eq!(flat(&upsample_nearest_2x(&x).unwrap()), flat(&want));
+        let x = x.transpose(2, 3).unwrap();
+        let want = x.contiguous().unwrap().upsample_nearest2d(14, 10).unwrap();
+        assert_eq!(flat(&upsample_nearest_2x(&x).unwrap()), flat(&want));
     }
 }

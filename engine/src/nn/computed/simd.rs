@@ -233,22 +233,3 @@ pub(super) fn exp2<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let exponent = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(shifted), simd.splat_u32s(23));
     simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(power), exponent))
 }
-
-/// Scratch memory that a worker reuses between work items.
-#[derive(Default)]
-pub(super) struct Scratch(Vec<f32>);
-
-impl Scratch {
-    /// `length` values of arbitrary content, aligned to a cache line so that no vector straddles two.
-    #[inline(always)]
-    pub fn take(&mut self, length: usize) -> &mut [f32] {
-        const LINE: usize = 16;
-        if self.0.len() < length + LINE {
-            // What is too small goes first: both together would be more than was predicted.
-            self.0 = Vec::new();
-            self.0 = vec![0.0; length + LINE];
-        }
-        let start = self.0.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE);
-        &mut self.0[start..][..length]
-    }
-}

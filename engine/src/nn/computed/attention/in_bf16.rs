@@ -14,7 +14,8 @@ use rayon::prelude::*;
 use super::super::{
     bf16_product::{GAP, Instruction, Kept, LANES, STRIP, Unit, join, pairs_of},
     columns::{MOST, columns_of},
-    simd::{Scratch, Tiled, exp2, run, vectors_of_mut},
+    scratch::{Reserve, Scratch},
+    simd::{Tiled, exp2, run, vectors_of_mut},
 };
 use super::Heads;
 
@@ -40,23 +41,27 @@ pub(super) fn attend(
         let (head, token, batch) = (row % heads, row / heads % tokens, row / heads / tokens);
         work[(batch * heads + head) * tiles + token / together].push(out);
     }
-    work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (batch, head, tile) = (index / tiles / heads, index / tiles % heads, index % tiles);
-        let kv_head = head / (heads / kv_heads);
-        let first = tile * together;
-        Work {
-            unit: Unit::of(instruction),
-            columns: instruction.columns(),
-            queries: Rows::of(queries, batch, head, first),
-            keys: Rows::of(keys, batch, kv_head, 0),
-            values: Rows::of(values, batch, kv_head, 0),
-            key_count: if causal { key_count.min(first + out.len()) } else { key_count },
-            first,
-            causal,
-            width,
-        }
-        .run(out, scratch);
-    });
+    let reserve = Reserve::new(work.len(), item_values([tokens, width], key_count, instruction));
+    work.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let (batch, head, tile) = (index / tiles / heads, index / tiles % heads, index % tiles);
+            let kv_head = head / (heads / kv_heads);
+            let first = tile * together;
+            Work {
+                unit: Unit::of(instruction),
+                columns: instruction.columns(),
+                queries: Rows::of(queries, batch, head, first),
+                keys: Rows::of(keys, batch, kv_head, 0),
+                values: Rows::of(values, batch, kv_head, 0),
+                key_count: if causal { key_count.min(first + out.len()) } else { key_count },
+                first,
+                causal,
+                width,
+            }
+            .run(out, scratch);
+        },
+    );
 }
 
 /// Queries of a work item: as even as whole panels allow.
@@ -77,11 +82,15 @@ pub(super) fn scratch_bytes(
     instruction: Instruction,
 ) -> usize {
     let [_, tokens, _, width] = shape;
-    let queries = together(tokens.max(1), instruction).min(tokens).next_multiple_of(LANES);
-    let worker = Sizes::new(width, queries, keys, instruction.columns()).all();
     let pieces = pieces(shape, instruction);
     let lists = pieces * together(tokens.max(1), instruction).min(tokens) * size_of::<&mut [bf16]>();
-    threads.min(pieces) * worker * size_of::<f32>() + lists
+    threads.min(pieces) * item_values([tokens, width], keys, instruction) * size_of::<f32>() + lists
+}
+
+/// Scratch values of a work item.
+fn item_values([tokens, width]: [usize; 2], keys: usize, instruction: Instruction) -> usize {
+    let queries = together(tokens.max(1), instruction).min(tokens).next_multiple_of(LANES);
+    Sizes::new(width, queries, keys, instruction.columns()).all()
 }
 
 /// How much scratch memory the parts of a work item take, in values.

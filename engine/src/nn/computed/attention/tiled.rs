@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::super::{
     columns::{MOST, columns_of},
+    scratch::{Reserve, Scratch},
     simd::{
-        Rows, Scratch, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of,
-        vectors_of_mut,
+        Rows, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
     },
 };
 use super::{super::product::SMALL, Bias, Grid, Heads, Scores};
@@ -40,32 +40,36 @@ pub(super) fn attend(
     }
     // Little work is one thread's: by the time that another one starts, it is done.
     let least = if is_small([batch, tokens, heads, width], key_count) { work.len() } else { 1 };
+    let reserve = Reserve::new(work.len().div_ceil(least.max(1)), item_values([tokens, width], key_count));
     let work = work.into_par_iter().enumerate().with_min_len(least);
-    work.for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (batch, head, tile) = (index / tiles / heads, index / tiles % heads, index % tiles);
-        let kv_head = head / (heads / kv_heads);
-        let first = tile * together;
-        run(Work {
-            queries: &queries.from(batch, head)[first * queries.token..],
-            query_stride: queries.token,
-            keys: keys.from(batch, kv_head),
-            key_stride: keys.token,
-            values: values.from(batch, kv_head),
-            value_stride: values.token,
-            key_count: if scores.causal { key_count.min(first + out.len()) } else { key_count },
-            first_key: scores.window.map_or(0, |window| (first + 1).saturating_sub(window)),
-            first,
-            causal: scores.causal,
-            window: scores.window,
-            sink: scores.sinks.map(|sinks| sinks[head] * std::f32::consts::LOG2_E),
-            bias: scores.bias.map(|bias| bias.head(head)),
-            grid: scores.grid.map(|grid| grid.head(batch * heads + head)),
-            divisor: scores.divisor,
-            width,
-            out,
-            scratch,
-        });
-    });
+    work.for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let (batch, head, tile) = (index / tiles / heads, index / tiles % heads, index % tiles);
+            let kv_head = head / (heads / kv_heads);
+            let first = tile * together;
+            run(Work {
+                queries: &queries.from(batch, head)[first * queries.token..],
+                query_stride: queries.token,
+                keys: keys.from(batch, kv_head),
+                key_stride: keys.token,
+                values: values.from(batch, kv_head),
+                value_stride: values.token,
+                key_count: if scores.causal { key_count.min(first + out.len()) } else { key_count },
+                first_key: scores.window.map_or(0, |window| (first + 1).saturating_sub(window)),
+                first,
+                causal: scores.causal,
+                window: scores.window,
+                sink: scores.sinks.map(|sinks| sinks[head] * std::f32::consts::LOG2_E),
+                bias: scores.bias.map(|bias| bias.head(head)),
+                grid: scores.grid.map(|grid| grid.head(batch * heads + head)),
+                divisor: scores.divisor,
+                width,
+                out,
+                scratch,
+            });
+        },
+    );
 }
 
 fn is_small(shape: [usize; 4], keys: usize) -> bool {
@@ -88,17 +92,21 @@ pub(super) fn scratch_bytes(
     key_count: usize,
     threads: usize,
 ) -> usize {
+    let shape = [batch, tokens, heads, width];
+    let workers = threads.min(pieces(shape, key_count)) * item_values([tokens, width], key_count);
+    // The lists grow by doubling.
+    let lists = tiles(shape) * tokens.min(block(width).0).next_power_of_two() * size_of::<&mut [f32]>();
+    workers * size_of::<f32>() + lists
+}
+
+/// Scratch values of a work item.
+fn item_values([tokens, width]: [usize; 2], key_count: usize) -> usize {
     let tile = Tile::detect();
     let (together, keys_together) = block(width);
     let keys = keys_together.min(key_count);
     let count = tokens.min(together).div_ceil(tile.columns());
     let values = width.div_ceil(tile.rows) * (keys * tile.rows + 16);
-    let worker = values + count * tile.columns() * (2 * width + keys + 3);
-    let shape = [batch, tokens, heads, width];
-    let pieces = pieces(shape, key_count);
-    // The lists grow by doubling.
-    let lists = tiles(shape) * tokens.min(together).next_power_of_two() * size_of::<&mut [f32]>();
-    threads.min(pieces) * worker * size_of::<f32>() + lists
+    values + count * tile.columns() * (2 * width + keys + 3)
 }
 
 /// A range of queries of one head.

@@ -12,7 +12,8 @@ use super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
         product::{Cut, work_items},
-        simd::{Scratch, run},
+        scratch::{Reserve, Scratch},
+        simd::run,
     },
     GAP, Instruction, Kept, LANES, STRIP,
     cut::{COLUMNS, TILE_DEPTH, TileCut, tiles_item_values},
@@ -37,19 +38,25 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
         });
         let work = work_items(out, outputs, Cut { outputs: cut.outputs, rows: cut.rows });
         let panels = &*panels;
-        work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-            let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
-            let bias = match start {
-                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                Start::There(_) => None,
-            };
-            let width = out.len().next_multiple_of(LANES);
-            let panels = &panels[row * depth..][..width * depth];
-            let block = Block { panels, weights, first, bias, inputs, width };
-            let unit = Unit::of(Instruction::Tiles);
-            // SAFETY: the processor has AVX-512 with bf16, or the first line had panicked.
-            unsafe { compute(block, unit, out, scratch) }
-        });
+        let width = rows.next_multiple_of(LANES).min(cut.rows);
+        let item = tiles_item_values([width, inputs, cut.outputs.min(outputs)]);
+        let reserve = Reserve::new(work.len(), item);
+        work.into_par_iter().enumerate().for_each_init(
+            || reserve.lend(),
+            |scratch, (index, out)| {
+                let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
+                let bias = match start {
+                    Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
+                    Start::There(_) => None,
+                };
+                let width = out.len().next_multiple_of(LANES);
+                let panels = &panels[row * depth..][..width * depth];
+                let block = Block { panels, weights, first, bias, inputs, width };
+                let unit = Unit::of(Instruction::Tiles);
+                // SAFETY: the processor has AVX-512 with bf16, or the first line had panicked.
+                unsafe { compute(block, unit, out, scratch) }
+            },
+        );
     }
 }
 

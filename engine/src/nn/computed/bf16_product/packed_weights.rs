@@ -17,7 +17,8 @@ use super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
         product::{Cut, ROTATED, work_items},
-        simd::{Scratch, run},
+        scratch::{Reserve, Scratch},
+        simd::run,
     },
     Instruction, Kept, LANES,
     cut::{DEPTH, pairs_item_values},
@@ -41,9 +42,13 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
     for (x, out) in x.chunks(ROTATED * inputs).zip(out.chunks_mut(ROTATED * outputs)) {
         rotated.clear();
         rotated.extend_from_slice(x);
-        rotated.par_chunks_mut(inputs).for_each_init(Scratch::default, |scratch, row| {
-            rotate_row(row, rotation, scratch);
-        });
+        let reserve = Reserve::new(rotated.len() / inputs, inputs);
+        rotated.par_chunks_mut(inputs).for_each_init(
+            || reserve.lend(),
+            |scratch, row| {
+                rotate_row(row, rotation, scratch);
+            },
+        );
         multiply_rows(&rotated, weights, start, inputs, out);
     }
 }
@@ -66,8 +71,11 @@ fn multiply_rows<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, in
         Weights::Bf16(values) => <[u32]>::ref_from_bytes(values[..outputs * inputs].as_bytes()).ok(),
         _ => None,
     };
-    work_items(out, outputs, cut).into_par_iter().enumerate().for_each_init(
-        Scratch::default,
+    let item = pairs_item_values([cut.rows.min(rows), inputs / 2, cut.outputs.min(outputs)]);
+    let work = work_items(out, outputs, cut);
+    let reserve = Reserve::new(work.len(), item);
+    work.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
         |scratch, (index, out)| {
             let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
             let bias = match start {

@@ -15,7 +15,8 @@ use super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
         product::work_items,
-        simd::{Scratch, Tiled, run},
+        scratch::{Reserve, Scratch},
+        simd::{Tiled, run},
     },
     Kept, Method,
     sums::Sums,
@@ -37,8 +38,9 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
         let rows = out.len() / outputs;
         let (words, units) = scratch.take(rows * (pairs + groups)).split_at_mut(rows * pairs);
         let quantized = words.par_chunks_mut(QUANTIZED * pairs).zip(units.par_chunks_mut(QUANTIZED * groups));
+        let reserve = Reserve::new(rows.div_ceil(QUANTIZED), inputs);
         quantized.zip(x.par_chunks(QUANTIZED * inputs)).for_each_init(
-            Scratch::default,
+            || reserve.lend(),
             |scratch, ((words, units), x)| {
                 let rows = words.chunks_exact_mut(pairs).zip(units.chunks_exact_mut(groups));
                 for ((words, units), x) in rows.zip(x.chunks_exact(inputs)) {
@@ -52,21 +54,27 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
                 }
             },
         );
+        drop(reserve);
         let (words, units): (&[u32], &[f32]) = (cast_slice(words), units);
         let across = outputs.div_ceil(cut.items.outputs);
         let work = work_items(out, outputs, cut.items);
-        work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-            let (first, row) = (index % across * cut.items.outputs, index / across * cut.items.rows);
-            let bias = match start {
-                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                Start::There(_) => None,
-            };
-            let x = Row {
-                words: &words[row * pairs..][..out.len() * pairs],
-                units: &units[row * groups..][..out.len() * groups],
-            };
-            run(Block { x, weights, bias, inputs, first, out, scratch });
-        });
+        let item = [cut.items.rows.min(rows), inputs, cut.items.outputs.min(outputs)];
+        let reserve = Reserve::new(work.len(), item_values(item));
+        work.into_par_iter().enumerate().for_each_init(
+            || reserve.lend(),
+            |scratch, (index, out)| {
+                let (first, row) = (index % across * cut.items.outputs, index / across * cut.items.rows);
+                let bias = match start {
+                    Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
+                    Start::There(_) => None,
+                };
+                let x = Row {
+                    words: &words[row * pairs..][..out.len() * pairs],
+                    units: &units[row * groups..][..out.len() * groups],
+                };
+                run(Block { x, weights, bias, inputs, first, out, scratch });
+            },
+        );
     }
 }
 

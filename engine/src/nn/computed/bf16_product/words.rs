@@ -252,7 +252,7 @@ mod tests {
             let row = |row: usize, bits: u32| -> (Vec<i16>, Vec<f32>) {
                 let of_sign = |place: usize| if (place / GROUP + row).is_multiple_of(2) { 1.0 } else { -1.0 };
                 let values: Vec<f32> = if most {
-                    (0..2 * pairs).map(|place| 1e15 * of_sign(place)).collect()
+                    (0..2 * pairs).map(|place| 2.25e15 * of_sign(place)).collect()
                 } else {
                     values(2 * pairs, 7 * row as u32 + bits)
                 };

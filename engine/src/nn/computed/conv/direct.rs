@@ -9,9 +9,8 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::super::operands::Weights;
-use super::super::simd::{
-    Rows, Scratch, Tile, Tiled, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
-};
+use super::super::scratch::{Reserve, Scratch};
+use super::super::simd::{Rows, Tile, Tiled, product_of_rows, rows_of, run, vectors_of, vectors_of_mut};
 use super::{super::cpu::zeros, Sizes, blocks};
 
 /// Pixels of a block: whole register tiles of every width.
@@ -25,25 +24,31 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
     let length = PIXELS;
     let per_picture = plane.div_ceil(length);
     let blocks = blocks(out, sizes.out_channels, plane, length);
-    blocks.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (picture, block) = (index / per_picture, index % per_picture);
-        let size = sizes.channels * sizes.height * sizes.width;
-        let input = &input[picture * size..][..size];
-        run(Block { input, kernels, bias, sizes, first: block * length, out, scratch });
-    });
+    let reserve = Reserve::new(blocks.len(), item_values(sizes));
+    blocks.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let (picture, block) = (index / per_picture, index % per_picture);
+            let size = sizes.channels * sizes.height * sizes.width;
+            let input = &input[picture * size..][..size];
+            run(Block { input, kernels, bias, sizes, first: block * length, out, scratch });
+        },
+    );
 }
 
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
-    let tile = Tile::detect();
-    let length = PIXELS;
-    let plane = sizes.out_height * sizes.out_width;
+    let blocks = (sizes.out_height * sizes.out_width).div_ceil(PIXELS);
+    let kernels = if widens { sizes.kernel_values() } else { 0 };
+    (kernels + threads.min(images * blocks) * item_values(sizes), blocks)
+}
+
+/// Scratch values of a work item.
+fn item_values(sizes: Sizes) -> usize {
     let area = sizes.kernel * sizes.kernel;
     let together = (DEPTH / area).max(1).min(sizes.channels);
-    let padded = plane.min(length).next_multiple_of(tile.lanes);
-    let blocks = plane.div_ceil(length);
-    let kernels = if widens { sizes.kernel_values() } else { 0 };
-    (kernels + threads.min(images * blocks) * (padded + together * area * padded), blocks)
+    let pixels = PIXELS.min(sizes.out_height * sizes.out_width);
+    (1 + together * area) * pixels.next_multiple_of(Tile::detect().lanes)
 }
 
 /// The kernels in f32: every block of pixels reads all of them.

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 
 use super::super::{
     bf16_product::{GAP, Instruction, Kept, LANES, STRIP, Unit, join, pairs_of},
-    simd::{Scratch, Tiled, run},
+    scratch::{Reserve, Scratch},
+    simd::{Tiled, run},
 };
 use super::Sizes;
 
@@ -68,20 +69,25 @@ pub(super) fn convolve(
             work.push(part);
         }
     }
-    work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (image, group, block) = (index / blocks / groups, index / blocks % groups, index % blocks);
-        let size = sizes.channels * sizes.height * sizes.width;
-        Block {
-            instruction,
-            input: &input[image * size..][..size],
-            kernels,
-            bias,
-            sizes,
-            pixel: block * pixels,
-            channel: group * channels,
-        }
-        .run(out, scratch);
-    });
+    let parts = Parts::new(instruction, sizes, channels.min(sizes.out_channels), pixels.min(plane));
+    let reserve = Reserve::new(work.len(), parts.all());
+    work.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let (image, group, block) = (index / blocks / groups, index / blocks % groups, index % blocks);
+            let size = sizes.channels * sizes.height * sizes.width;
+            Block {
+                instruction,
+                input: &input[image * size..][..size],
+                kernels,
+                bias,
+                sizes,
+                pixel: block * pixels,
+                channel: group * channels,
+            }
+            .run(out, scratch);
+        },
+    );
 }
 
 /// Scratch bytes of [`convolve`] on `images` together.

@@ -5,13 +5,12 @@ mod in_bf16;
 mod small;
 mod winograd;
 
-use candle_core::{DType, Result, Storage, Tensor, WithDType, bail};
-use half::{bf16, f16};
-use rayon::prelude::*;
+use candle_core::{DType, Result, Storage, Tensor, bail};
 
 use super::{
     bf16_product::Instruction,
-    cpu::{Held, by_processor, contiguous, rounded, values, values_as, zeros},
+    cpu::{by_processor, contiguous, rounded, values, values_as, zeros},
+    held::{AsHeld, Held, as_held},
     operands::Weights,
 };
 use crate::nn::{cuda, effort::ConvPath};
@@ -205,39 +204,44 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
     let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, sizes.patch()], None)?;
     let path = path_of(sizes);
-    match x.dtype() {
-        DType::BF16 if path == ConvPath::Winograd => by_winograd::<bf16>(x, kernels, &bias, sizes),
-        DType::F16 if path == ConvPath::Winograd => by_winograd::<f16>(x, kernels, &bias, sizes),
-        DType::F32 if path == ConvPath::Winograd => by_winograd::<f32>(x, kernels, &bias, sizes),
-        dtype => {
-            let wide = contiguous(x)?;
-            let wide_held = wide.storage_and_layout();
-            let input = values(&wide_held)?;
-            let mut out = zeros(count);
-            match path {
-                _ if out.is_empty() => {}
-                ConvPath::Winograd => winograd::convolve(input, kernels, &bias, sizes, &mut out),
-                ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
-                ConvPath::Direct => direct::convolve(input, kernels, &bias, sizes, &mut out),
-            }
-            drop(wide_held);
-            drop(wide);
-            rounded(out, shape, dtype)
+    if path == ConvPath::Winograd {
+        return as_held(x.dtype(), ByWinograd { x, kernels, bias: &bias, sizes });
+    }
+    let wide = contiguous(x)?;
+    let wide_held = wide.storage_and_layout();
+    let mut out = zeros(count);
+    if count > 0 {
+        let input = values(&wide_held)?;
+        match path {
+            ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
+            _ => direct::convolve(input, kernels, &bias, sizes, &mut out),
         }
     }
+    drop(wide_held);
+    drop(wide);
+    rounded(out, shape, x.dtype())
 }
 
-/// A convolution of values as they are held.
-fn by_winograd<T: Held>(x: &Tensor, kernels: Weights<'_>, bias: &[f32], sizes: Sizes) -> Result<Tensor> {
-    let (input, images) = (x.contiguous()?, x.dim(0)?);
-    let held = input.storage_and_layout();
-    let shape = (images, sizes.out_channels, sizes.out_height, sizes.out_width);
-    let mut out: Vec<T> = zeros(shape.0 * shape.1 * shape.2 * shape.3);
-    if !out.is_empty() {
-        let input = &values_as::<T>(&held)?[..x.elem_count()];
-        winograd::convolve(input, kernels, bias, sizes, &mut out);
+struct ByWinograd<'a> {
+    x: &'a Tensor,
+    kernels: Weights<'a>,
+    bias: &'a [f32],
+    sizes: Sizes,
+}
+
+impl AsHeld for ByWinograd<'_> {
+    fn of<T: Held>(self) -> Result<Tensor> {
+        let Self { x, kernels, bias, sizes } = self;
+        let input = x.to_dtype(T::DTYPE)?.contiguous()?;
+        let held = input.storage_and_layout();
+        let shape = (x.dim(0)?, sizes.out_channels, sizes.out_height, sizes.out_width);
+        let mut out: Vec<T> = zeros(shape.0 * shape.1 * shape.2 * shape.3);
+        if !out.is_empty() {
+            let input = &values_as(&held)?[..x.elem_count()];
+            winograd::convolve::<T>(input, kernels, bias, sizes, &mut out);
+        }
+        Tensor::from_vec(out, shape, x.device())
     }
-    Tensor::from_vec(out, shape, x.device())
 }
 
 /// Whether a convolution with a result of this size reads and writes values as they are held, and widens a row at a time.
@@ -320,37 +324,6 @@ fn blocks<T>(planes: &mut [T], channels: usize, plane: usize, length: usize) -> 
         blocks
     };
     planes.chunks_mut(channels * plane).flat_map(gather).collect()
-}
-
-/// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each pixel.
-pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
-    let (_, _, height, width) = x.dims4()?;
-    let size = (height * 2, width * 2);
-    if !by_processor(x) || x.elem_count() == 0 {
-        return x.upsample_nearest2d(size.0, size.1);
-    }
-    match x.dtype() {
-        DType::F32 => doubled::<f32>(x),
-        DType::BF16 => doubled::<bf16>(x),
-        DType::F16 => doubled::<f16>(x),
-        _ => x.upsample_nearest2d(size.0, size.1),
-    }
-}
-
-fn doubled<T: WithDType + Default>(x: &Tensor) -> Result<Tensor> {
-    let (batch, channels, height, width) = x.dims4()?;
-    let input = x.contiguous()?;
-    let input = input.storage_and_layout();
-    let rows = values_as::<T>(&input)?;
-    let mut out: Vec<T> = zeros(4 * x.elem_count());
-    out.par_chunks_mut(4 * width).enumerate().with_min_len(16).for_each(|(row, out)| {
-        let (first, second) = out.split_at_mut(2 * width);
-        for (pair, value) in first.as_chunks_mut::<2>().0.iter_mut().zip(&rows[row * width..]) {
-            *pair = [*value; 2];
-        }
-        second.copy_from_slice(first);
-    });
-    Tensor::from_vec(out, (batch, channels, height * 2, width * 2), x.device())
 }
 
 #[cfg(test)]
@@ -471,16 +444,6 @@ mod tests {
         for conv in [Conv2d::SAME_3X3, Conv2d::HALVE_3X3] {
             assert_independent_of_threads(|| conv2d(&x, &weight, None, conv).unwrap());
         }
-    }
-
-    #[test]
-    fn upsampling_repeats_each_pixel() {
-        let x = random(&[2, 3, 5, 7], 1);
-        let want = x.upsample_nearest2d(10, 14).unwrap();
-        assert_eq!(flat(&upsample_nearest_2x(&x).unwrap()), flat(&want));
-        let x = x.transpose(2, 3).unwrap();
-        let want = x.contiguous().unwrap().upsample_nearest2d(14, 10).unwrap();
-        assert_eq!(flat(&upsample_nearest_2x(&x).unwrap()), flat(&want));
     }
 
     proptest! {

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::super::operands::Weights;
 use super::super::product::DEPTH;
-use super::super::simd::{Rows, Scratch, Tile, Tiled, product_of_rows, rows_of, run, vectors_of_mut};
+use super::super::scratch::{Reserve, Scratch};
+use super::super::simd::{Rows, Tile, Tiled, product_of_rows, rows_of, run, vectors_of_mut};
 use super::Sizes;
 
 /// Most pixels.
@@ -29,13 +30,18 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
             run(Patches { input, sizes, first, panel });
         });
         let panels = &*panels;
+        let items = sizes.out_channels.div_ceil(OUTPUTS);
+        let reserve = Reserve::new(items, item_values(sizes));
         let work = out.par_chunks_mut(OUTPUTS * plane).enumerate();
-        work.for_each_init(Scratch::default, |scratch, (index, out)| {
-            let first = index * OUTPUTS;
-            let out: Vec<&mut [f32]> = out.chunks_mut(plane).collect();
-            let bias = &bias[first..first + out.len()];
-            run(Block { panels, kernels, bias, inputs, first, out, scratch });
-        });
+        work.for_each_init(
+            || reserve.lend(),
+            |scratch, (index, out)| {
+                let first = index * OUTPUTS;
+                let out: Vec<&mut [f32]> = out.chunks_mut(plane).collect();
+                let bias = &bias[first..first + out.len()];
+                run(Block { panels, kernels, bias, inputs, first, out, scratch });
+            },
+        );
     }
 }
 
@@ -46,12 +52,16 @@ pub(super) fn is_small(sizes: Sizes) -> bool {
 
 /// Scratch values of [`convolve`].
 pub(super) fn scratch_values(sizes: Sizes, threads: usize) -> usize {
+    let width = (sizes.out_height * sizes.out_width).next_multiple_of(Tile::detect().lanes);
+    width * sizes.patch() + threads.min(sizes.out_channels.div_ceil(OUTPUTS)) * item_values(sizes)
+}
+
+/// Scratch values of a work item.
+fn item_values(sizes: Sizes) -> usize {
     let tile = Tile::detect();
-    let inputs = sizes.channels * sizes.kernel * sizes.kernel;
     let width = (sizes.out_height * sizes.out_width).next_multiple_of(tile.lanes);
     let height = OUTPUTS.min(sizes.out_channels);
-    let worker = height.next_multiple_of(tile.rows) * width + height * widened(width, inputs, tile.columns());
-    width * inputs + threads.min(sizes.out_channels.div_ceil(OUTPUTS)) * worker
+    height.next_multiple_of(tile.rows) * width + height * widened(width, sizes.patch(), tile.columns())
 }
 
 /// Number of kernel values that are widened at a time, for panels of `width`.

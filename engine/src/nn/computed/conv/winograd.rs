@@ -9,9 +9,10 @@ use std::ops::Range;
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::super::cpu::Held;
+use super::super::held::Held;
 use super::super::operands::Weights;
-use super::super::simd::{Scratch, Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut};
+use super::super::scratch::{Reserve, Scratch};
+use super::super::simd::{Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut};
 use super::{Sizes, blocks};
 
 /// Products per tile.
@@ -50,20 +51,24 @@ pub(super) fn convolve<T: Held>(
     let length = 2 * rows * sizes.out_width;
     let per_picture = sizes.out_height.div_ceil(2).div_ceil(rows);
     let blocks = blocks(out, sizes.out_channels, sizes.out_height * sizes.out_width, length);
-    blocks.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (picture, block) = (index / per_picture, index % per_picture);
-        let size = sizes.channels * sizes.height * sizes.width;
-        run(Block {
-            input: &input[picture * size..][..size],
-            kernels: &transformed,
-            bias,
-            sizes,
-            first: block * rows,
-            wide,
-            out,
-            scratch,
-        });
-    });
+    let reserve = Reserve::new(blocks.len(), item_values(sizes, rows, wide));
+    blocks.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let (picture, block) = (index / per_picture, index % per_picture);
+            let size = sizes.channels * sizes.height * sizes.width;
+            run(Block {
+                input: &input[picture * size..][..size],
+                kernels: &transformed,
+                bias,
+                sizes,
+                first: block * rows,
+                wide,
+                out,
+                scratch,
+            });
+        },
+    );
 }
 
 /// Which tiles are transformed and multiplied together.
@@ -104,15 +109,22 @@ pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads:
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let Cut { rows, wide } = Cut::new(sizes, images, threads);
-    let most = (rows * wide).next_multiple_of(tile.lanes);
-    let together = together(sizes.channels).next_multiple_of(tile.rows).min(out_channels);
-    let worker = PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes)
-        + LINES * (wide + 1 + 2 * tile.lanes);
     let strips = out_channels / tile.rows;
     let widened = if widens { threads.min(strips) * tile.rows * sizes.channels * 9 } else { 0 };
     let kernels = PRODUCTS * out_channels * sizes.channels;
     let blocks = sizes.out_height.div_ceil(2).div_ceil(rows);
-    (kernels + widened.max(threads.min(images * blocks) * worker), blocks)
+    (kernels + widened.max(threads.min(images * blocks) * item_values(sizes, rows, wide)), blocks)
+}
+
+/// Scratch values of a block of so many rows of tiles, a number of columns at a time: the transformed tiles of the input, the
+/// sums of some output channels, those of one, and lines of pixels.
+fn item_values(sizes: Sizes, rows: usize, wide: usize) -> usize {
+    let tile = Tile::detect();
+    let most = (rows * wide).next_multiple_of(tile.lanes);
+    let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
+    let together = together(sizes.channels).next_multiple_of(tile.rows).min(out_channels);
+    let lines = LINES * (wide + 1 + 2 * tile.lanes);
+    PRODUCTS * (most * (sizes.channels + together + 1) + tile.lanes) + lines
 }
 
 /// The transformed kernels as the left-hand sides of the sixteen products, in strips of as many output
@@ -123,12 +135,16 @@ fn transform_kernels(kernels: Weights<'_>, sizes: Sizes) -> Vec<f32> {
     let strips = sizes.out_channels.div_ceil(rows);
     let strip = sizes.channels * rows;
     let mut transformed = vec![0.0; PRODUCTS * strips * strip];
+    let reserve = Reserve::new(if matches!(kernels, Weights::F32(_)) { 0 } else { strips }, 9 * strip);
     let parts = transformed.par_chunks_mut(PRODUCTS * strip).enumerate();
-    parts.for_each_init(Scratch::default, |scratch, (index, out)| {
-        let first = index * strip * 9;
-        let range = first..sizes.kernel_values().min(first + strip * 9);
-        run(Strip { kernels, range, channels: sizes.channels, out, scratch });
-    });
+    parts.for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let first = index * strip * 9;
+            let range = first..sizes.kernel_values().min(first + strip * 9);
+            run(Strip { kernels, range, channels: sizes.channels, out, scratch });
+        },
+    );
     transformed
 }
 
@@ -223,9 +239,8 @@ impl<T: Held> Tiled for Block<'_, T> {
         let most = (rows * self.wide).next_multiple_of(lanes);
         let together =
             together(channels).next_multiple_of(R).min(self.sizes.out_channels.next_multiple_of(R));
-        let lines = LINES * (self.wide + 1 + 2 * lanes);
-        let length = PRODUCTS * (most * (channels + together + 1) + lanes) + lines;
         let mut scratch = std::mem::take(self.scratch);
+        let length = item_values(self.sizes, rows, self.wide);
         let (inputs, rest) = scratch.take(length).split_at_mut(PRODUCTS * channels * most);
         let (sums, rest) = rest.split_at_mut(PRODUCTS * together * most);
         for left in (0..across).step_by(self.wide) {
@@ -358,15 +373,14 @@ impl<T: Held> Block<'_, T> {
             let tiles = (y / 2) * part.wide..(y / 2 + 1) * part.wide;
             let (left, right) = (&pixels[y % 2 * 2][tiles.clone()], &pixels[y % 2 * 2 + 1][tiles]);
             let out = &mut out[2 * part.left..(2 * (part.left + part.wide)).min(width)];
-            T::write(out, wide, |out| {
-                let (pairs, last) = out.as_chunks_mut::<2>();
-                for ((pair, left), right) in pairs.iter_mut().zip(left).zip(right) {
-                    *pair = [*left, *right];
-                }
-                if let ([last], Some(value)) = (last, left.last()) {
-                    *last = *value;
-                }
-            });
+            let (pairs, last) = T::target(out, wide).as_chunks_mut::<2>();
+            for ((pair, left), right) in pairs.iter_mut().zip(left).zip(right) {
+                *pair = [*left, *right];
+            }
+            if let ([last], Some(value)) = (last, left.last()) {
+                *last = *value;
+            }
+            T::finish(out, wide);
         }
     }
 }
