@@ -11,7 +11,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::{Fixture, load, save},
     golden::{MODULE, WHOLE_RUN, compare},
-    modes::{check_every_mode, check_every_mode_of, check_forecasts, forecast},
+    modes::{check_every_mode, check_every_mode_of, check_forecasts_of, forecast},
     original_names::{self, Tensors},
     runner::Runner,
 };
@@ -97,7 +97,13 @@ fn forecasts_of_the_peak_come_true() {
         [0.97..1.08, 0.95..1.1, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.97..1.08];
     for ((family, case, run), formula) in KINDS.into_iter().zip(formulas) {
         println!("{family} {case}");
-        check_forecasts(&Fixture::new(family, case), run, formula, 0.9..1.15).unwrap();
+        // The convolutions of a hint have the peak, while the decoder is loaded: they have to take longer than that.
+        let is_hinted = run.ends_with("hinted");
+        let sized = |request: Request| {
+            let times = if is_hinted { 2 } else { 1 };
+            Request { width: times * request.width, height: times * request.height, ..request }
+        };
+        check_forecasts_of(&Fixture::new(family, case), run, formula, 0.9..1.15, sized).unwrap();
     }
 }
 

@@ -7,7 +7,7 @@ use pulp::Simd;
 
 use super::{
     cpu::by_processor,
-    pointwise::{OfVectors, PIECE, Vectors, pointwise},
+    pointwise::{OfVectors, PIECE, Pointwise, Vectors, pointwise},
     simd::exp2,
 };
 use crate::nn::cuda::{self, Curve as Kernel};
@@ -58,7 +58,7 @@ pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         return x * candle_nn::ops::sigmoid(gate)?;
     }
-    pointwise([x, gate], PIECE, Vectors(Sigmoid))
+    pointwise([x, gate], PIECE, Sigmoid)
 }
 
 pub(super) fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
@@ -109,39 +109,41 @@ struct Gated<C>(PhantomData<C>);
 impl<C: Curve> OfVectors<1> for Gated<C> {
     #[inline(always)]
     fn of<S: Simd>(&self, simd: S, [x]: [S::f32s; 1]) -> S::f32s {
-        gated_of::<S, C>(simd, x, x)
+        gated_of::<S, C>(simd, x)
     }
 }
 
 impl<C: Curve> OfVectors<2> for Gated<C> {
     #[inline(always)]
     fn of<S: Simd>(&self, simd: S, [x, factor]: [S::f32s; 2]) -> S::f32s {
-        simd.mul_f32s(gated_of::<S, C>(simd, x, x), factor)
+        simd.mul_f32s(gated_of::<S, C>(simd, x), factor)
     }
 }
 
 /// `x · sigmoid(gate)`.
 struct Sigmoid;
 
-impl OfVectors<2> for Sigmoid {
+impl Pointwise<2> for Sigmoid {
     #[inline(always)]
-    fn of<S: Simd>(&self, simd: S, [x, gate]: [S::f32s; 2]) -> S::f32s {
-        gated_of::<S, Plain>(simd, gate, x)
+    fn compute<S: Simd>(&self, _: S, _: usize, [x, gate]: [&[f32]; 2], out: &mut [f32]) {
+        for ((out, x), gate) in out.iter_mut().zip(x).zip(gate) {
+            *out = x / (1.0 + (-gate).exp());
+        }
     }
 }
 
 /// `x / (1 + exp(-x))` for one vector.
 #[inline(always)]
 pub(super) fn silu_of<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    gated_of::<S, Plain>(simd, x, x)
+    gated_of::<S, Plain>(simd, x)
 }
 
-/// `x / (1 + exp(-curve(gate)))` for one vector.
+/// `x / (1 + exp(-curve(x)))` for one vector.
 #[inline(always)]
-fn gated_of<S: Simd, C: Curve>(simd: S, gate: S::f32s, x: S::f32s) -> S::f32s {
-    // Larger exponents would overflow; the quotient is as good as zero there.
+fn gated_of<S: Simd, C: Curve>(simd: S, x: S::f32s) -> S::f32s {
+    // Larger exponents would overflow; the quotient is already zero there.
     let limit = simd.splat_f32s(126.0);
-    let exponent = simd.mul_f32s(C::of(simd, gate), simd.splat_f32s(-std::f32::consts::LOG2_E));
+    let exponent = simd.mul_f32s(C::of(simd, x), simd.splat_f32s(-std::f32::consts::LOG2_E));
     let exponent = simd.select_f32s(simd.less_than_f32s(limit, exponent), limit, exponent);
     simd.div_f32s(x, simd.add_f32s(simd.splat_f32s(1.0), exp2(simd, exponent)))
 }
