@@ -184,12 +184,15 @@ mod tests {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return;
         }
-        let account = MemoryAccount::new();
-        let tensor = metered(&account, || vec![1_u8; 64 << 20]);
-        let middle = tensor.as_ptr() as usize + tensor.len() / 2;
-        let flags = flags_at(middle).expect("the tensor is in the list of mappings");
-        assert!(flags.split_whitespace().any(|flag| flag == "hg"), "{flags}");
-        assert!(account.holdings().activations == 64 << 20, "it is counted as before");
+        // The second one need not have a whole large page to itself.
+        for size in [64 << 20, 3 << 19] {
+            let account = MemoryAccount::new();
+            let tensor = metered(&account, || vec![1_u8; size]);
+            let middle = tensor.as_ptr() as usize + tensor.len() / 2;
+            let flags = flags_at(middle).expect("the tensor is in the list of mappings");
+            assert!(flags.split_whitespace().any(|flag| flag == "hg"), "{size}: {flags}");
+            assert_eq!(account.holdings().activations, size as u64, "it is counted as before");
+        }
     }
 
     #[test]

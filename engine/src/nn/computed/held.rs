@@ -29,7 +29,10 @@ pub(super) trait Held: WithDType + Default {
     /// Them in f32: themselves, or widened to `wide`, which has room for as many.
     fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32];
     /// Where results in f32 are written before [`Self::finish`]: to `out` itself, or to `wide`, which has room for as many values.
-    fn target<'a>(out: &'a mut [Self], wide: &'a mut [f32]) -> &'a mut [f32];
+    #[inline(always)]
+    fn target<'a>(out: &'a mut [Self], wide: &'a mut [f32]) -> &'a mut [f32] {
+        &mut wide[..out.len()]
+    }
     /// Rounds what was written to `wide`.
     fn finish(out: &mut [Self], wide: &[f32]);
 }
@@ -60,11 +63,6 @@ impl Held for bf16 {
     }
 
     #[inline(always)]
-    fn target<'a>(out: &'a mut [Self], wide: &'a mut [f32]) -> &'a mut [f32] {
-        &mut wide[..out.len()]
-    }
-
-    #[inline(always)]
     fn finish(out: &mut [Self], wide: &[f32]) {
         for (out, wide) in out.iter_mut().zip(wide) {
             *out = Kept::rounded(*wide);
@@ -78,11 +76,6 @@ impl Held for f16 {
         let wide = &mut wide[..values.len()];
         values.convert_to_f32_slice(wide);
         wide
-    }
-
-    #[inline(always)]
-    fn target<'a>(out: &'a mut [Self], wide: &'a mut [f32]) -> &'a mut [f32] {
-        &mut wide[..out.len()]
     }
 
     #[inline(always)]

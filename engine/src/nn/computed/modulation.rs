@@ -129,7 +129,9 @@ mod tests {
 
     #[test]
     fn modulation_is_the_plain_composition() {
-        for (batch, factor_batch, tokens, width) in [(1, 1, 1, 1), (2, 2, 5, 7), (3, 1, 33, 130)] {
+        for (batch, factor_batch, tokens, width) in
+            [(1, 1, 1, 1), (2, 2, 5, 7), (3, 1, 33, 130), (2, 2, 3, 2500)]
+        {
             let (x, y) = (random(&[batch, tokens, width], 1), random(&[batch, tokens, width], 2));
             let factor = random(&[factor_batch, 1, width], 3);
             assert_close(&modulate(&x, &factor).unwrap(), &plain_modulate(&x, &factor).unwrap(), 1e-6);

@@ -192,7 +192,9 @@ mod tests {
 
     #[test]
     fn rotations_are_the_plain_compositions() {
-        for (batch, tokens, heads, width) in [(1, 1, 1, 2), (2, 5, 3, 6), (1, 33, 4, 128), (2, 7, 1, 10)] {
+        for (batch, tokens, heads, width) in
+            [(1, 1, 1, 2), (2, 5, 3, 6), (1, 33, 4, 128), (2, 7, 1, 10), (2, 3, 20, 128)]
+        {
             let (x, rope) = (random(&[batch, tokens, heads, width], 1), rope(tokens, width / 2));
             let want = plain_interleaved(&x, &rope).unwrap();
             assert_close(&rope_interleaved(&x, &rope).unwrap(), &want, 1e-6);
