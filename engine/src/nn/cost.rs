@@ -432,11 +432,13 @@ impl Costs {
                     let operations = effort.conv_in_bf16([inputs, outputs], pixels, side * side);
                     return Cost { peak: scratch as u64 + result, result, operations };
                 }
-                let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
+                let is_narrow = self.value_bytes < WIDE;
+                let narrow = [is_narrow, self.widens];
+                let scratch = conv_scratch_bytes(channels, size, side, stride, narrow, threads);
                 let channels = [inputs, outputs];
-                let path = conv_path(channels, size, side, stride);
+                let path = conv_path(channels, size, side, stride, is_narrow);
                 let operations = effort.conv(path, channels, pixels, side * side);
-                if path == ConvPath::Winograd {
+                if path == ConvPath::WinogradByFour {
                     let result = (pixels * outputs * self.value_bytes) as u64;
                     return Cost { peak: scratch as u64 + result, result, operations };
                 }

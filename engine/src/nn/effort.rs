@@ -10,14 +10,20 @@ use super::computed::{
     linear_pieces, silu_mul, times_packed,
 };
 
-/// Part of a direct convolution's multiplications that a Winograd convolution needs.
-const WINOGRAD: f64 = 4.0 / 9.0;
+/// Part of a direct convolution's multiplications that a Winograd convolution of 2×2 pixels needs.
+const BY_TWO: f64 = 4.0 / 9.0;
+/// The same of 4×4 pixels: a quarter, which takes the time of a quarter more because the sums pass through memory.
+const BY_FOUR: f64 = 5.0 / 16.0;
+/// How much longer its transforms take for each pixel.
+const LARGER: f64 = 1.75;
 
 /// How a convolution is computed on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConvPath {
-    /// By Winograd's minimal filtering.
-    Winograd,
+    /// By Winograd's minimal filtering of 2×2 pixels.
+    WinogradByTwo,
+    /// By Winograd's minimal filtering of 4×4 pixels, with values read and written as they are held.
+    WinogradByFour,
     /// As a linear layer on patches of the whole image.
     Small,
     /// As products with patches of some pixels at a time.
@@ -113,9 +119,11 @@ impl Effort {
         let operations = 2.0 * (pixels * taps) as f64 * inputs as f64 * outputs as f64;
         let call = of(self.call, 1);
         match path {
-            ConvPath::Winograd => {
-                call + operations * WINOGRAD
-                    + of(self.pixel, pixels * (inputs + outputs))
+            ConvPath::WinogradByTwo | ConvPath::WinogradByFour => {
+                let [products, transforms] =
+                    if path == ConvPath::WinogradByTwo { [BY_TWO, 1.0] } else { [BY_FOUR, LARGER] };
+                call + operations * products
+                    + of(self.pixel, pixels * (inputs + outputs)) * transforms
                     + of(self.kernel, inputs * outputs)
             }
             ConvPath::Small => {
@@ -216,8 +224,8 @@ impl Effort {
         let copied = rate * copying / VALUES as f64;
         let operations = |[channels, side]: [usize; 2]| (18 * channels * channels * side * side) as f64;
         let pixels = |[channels, side]: [usize; 2]| (2 * channels * side * side) as f64;
-        let pixel = after(transforms, operations(IMAGES[0]) * WINOGRAD) / pixels(IMAGES[0]);
-        let known = operations(IMAGES[1]) * WINOGRAD + pixel * pixels(IMAGES[1]);
+        let pixel = after(transforms, operations(IMAGES[0]) * BY_TWO) / pixels(IMAGES[0]);
+        let known = operations(IMAGES[1]) * BY_TWO + pixel * pixels(IMAGES[1]);
         let kernel = after(kernels, known) / (IMAGES[1][0] * IMAGES[1][0]) as f64;
         let direct = rate * directly / operations(IMAGES[2]);
         let known = |shape @ [rows, inputs, outputs]: [usize; 3]| {

@@ -4,8 +4,9 @@ use candle_core::{DType, Result, bail};
 
 use super::{
     Conv2d, Tensor, Trace,
-    computed::{self, in_bf16},
+    computed::{self, conv_path, in_bf16},
     cost::{Computes, Cost},
+    effort::ConvPath,
     linear,
     tensor::Kind,
     trace::Traced,
@@ -208,8 +209,8 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
         && computed::convolves_by(dtypes, [side, across], conv.stride).is_some();
     let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
-    let as_held = x.trace().computes().is_processor()
-        && (costs.in_bf16 || computed::conv_reads_as_held([inputs, outputs], size, side, conv.stride));
+    let path = conv_path([inputs, outputs], size, side, conv.stride, x.dtype != DType::F32);
+    let as_held = x.trace().computes().is_processor() && (costs.in_bf16 || path == ConvPath::WinogradByFour);
     if as_held {
         cost.peak += x.narrow_reordering();
     }

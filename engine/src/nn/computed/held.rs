@@ -26,8 +26,14 @@ pub(super) fn as_held(dtype: DType, function: impl AsHeld) -> Result<Tensor> {
 
 /// Values as a tensor holds them, of which a function computes in f32 piece by piece.
 pub(super) trait Held: WithDType + Default {
-    /// Them in f32: themselves, or widened to `wide`, which has room for as many.
-    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32];
+    /// Writes them in f32 to `wide`, which has room for as many.
+    fn widen(values: &[Self], wide: &mut [f32]);
+    /// Them in f32: themselves, or widened to `wide`.
+    #[inline(always)]
+    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32] {
+        Self::widen(values, wide);
+        &wide[..values.len()]
+    }
     /// Where results in f32 are written before [`Self::finish`]: to `out` itself, or to `wide`, which has room for as many values.
     #[inline(always)]
     fn target<'a>(out: &'a mut [Self], wide: &'a mut [f32]) -> &'a mut [f32] {
@@ -38,6 +44,11 @@ pub(super) trait Held: WithDType + Default {
 }
 
 impl Held for f32 {
+    #[inline(always)]
+    fn widen(values: &[Self], wide: &mut [f32]) {
+        wide[..values.len()].copy_from_slice(values);
+    }
+
     #[inline(always)]
     fn widened<'a>(values: &'a [Self], _: &'a mut [f32]) -> &'a [f32] {
         values
@@ -54,12 +65,10 @@ impl Held for f32 {
 
 impl Held for bf16 {
     #[inline(always)]
-    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32] {
-        let wide = &mut wide[..values.len()];
-        for (wide, value) in wide.iter_mut().zip(values) {
+    fn widen(values: &[Self], wide: &mut [f32]) {
+        for (wide, value) in wide[..values.len()].iter_mut().zip(values) {
             *wide = value.wide();
         }
-        wide
     }
 
     #[inline(always)]
@@ -72,10 +81,8 @@ impl Held for bf16 {
 
 impl Held for f16 {
     #[inline(always)]
-    fn widened<'a>(values: &'a [Self], wide: &'a mut [f32]) -> &'a [f32] {
-        let wide = &mut wide[..values.len()];
-        values.convert_to_f32_slice(wide);
-        wide
+    fn widen(values: &[Self], wide: &mut [f32]) {
+        values.convert_to_f32_slice(&mut wide[..values.len()]);
     }
 
     #[inline(always)]

@@ -48,8 +48,7 @@ pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub use conv::{Conv2d, conv2d};
 pub(in crate::nn) use conv::{
     LARGE as LARGE_KERNEL, by_instruction as convolves_by, path as conv_path,
-    reads_as_held as conv_reads_as_held, scratch_bytes as conv_scratch_bytes,
-    scratch_bytes_in_bf16 as conv_scratch_bytes_in_bf16,
+    scratch_bytes as conv_scratch_bytes, scratch_bytes_in_bf16 as conv_scratch_bytes_in_bf16,
 };
 pub(in crate::nn) use conv_next::response_norm_scratch_bytes;
 pub use conv_next::{depthwise, response_norm};

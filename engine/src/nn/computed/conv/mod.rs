@@ -46,8 +46,8 @@ pub(in crate::nn) const LARGE: usize = 9;
 /// `[out]`.
 ///
 /// The weight may be held in 16-bit floats. On the CPU it is widened to f32 as it is needed, and 1×1, 3×3 and large
-/// kernels accumulate in f32 and round once. CPUs that multiply in bf16 faster than Winograd's filtering saves
-/// multiplications do so if all are in bf16.
+/// kernels accumulate in f32 and round once; Winograd's filtering takes larger tiles for values of 16 bits. CPUs with an
+/// instruction that multiplies bf16 use that instead if all are in bf16.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
     if by_processor(x) && is_fused([rows, columns], conv.stride) {
@@ -203,16 +203,17 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     }
     let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
     let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, sizes.patch()], None)?;
-    let path = path_of(sizes);
-    if path == ConvPath::Winograd {
-        return as_held(x.dtype(), ByWinograd { x, kernels, bias: &bias, sizes });
+    let path = path_of(sizes, is_narrow(x.dtype()));
+    if path == ConvPath::WinogradByFour {
+        return as_held(x.dtype(), ByFour { x, kernels, bias: &bias, sizes });
     }
     let wide = contiguous(x)?;
     let wide_held = wide.storage_and_layout();
     let mut out = zeros(count);
     if count > 0 {
-        let input = values(&wide_held)?;
+        let input = &values(&wide_held)?[..x.elem_count()];
         match path {
+            ConvPath::WinogradByTwo => winograd::two::convolve(input, kernels, &bias, sizes, &mut out),
             ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
             _ => direct::convolve(input, kernels, &bias, sizes, &mut out),
         }
@@ -222,14 +223,14 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     rounded(out, shape, x.dtype())
 }
 
-struct ByWinograd<'a> {
+struct ByFour<'a> {
     x: &'a Tensor,
     kernels: Weights<'a>,
     bias: &'a [f32],
     sizes: Sizes,
 }
 
-impl AsHeld for ByWinograd<'_> {
+impl AsHeld for ByFour<'_> {
     fn of<T: Held>(self) -> Result<Tensor> {
         let Self { x, kernels, bias, sizes } = self;
         let input = x.to_dtype(T::DTYPE)?.contiguous()?;
@@ -238,20 +239,14 @@ impl AsHeld for ByWinograd<'_> {
         let mut out: Vec<T> = zeros(shape.0 * shape.1 * shape.2 * shape.3);
         if !out.is_empty() {
             let input = &values_as(&held)?[..x.elem_count()];
-            winograd::convolve::<T>(input, kernels, bias, sizes, &mut out);
+            winograd::four::convolve(input, kernels, bias, sizes, &mut out);
         }
         Tensor::from_vec(out, shape, x.device())
     }
 }
 
-/// Whether a convolution with a result of this size reads and writes values as they are held, and widens a row at a time.
-pub(in crate::nn) fn reads_as_held(
-    channels: [usize; 2],
-    size: [usize; 2],
-    kernel: usize,
-    stride: usize,
-) -> bool {
-    path(channels, size, kernel, stride) == ConvPath::Winograd
+fn is_narrow(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16)
 }
 
 /// The instruction that multiplies an input and kernels of these types in bf16, if that is how they are convolved.
@@ -277,33 +272,42 @@ pub(in crate::nn) fn scratch_bytes_in_bf16(
     Instruction::detect().map_or(0, of)
 }
 
-/// Scratch bytes of the convolution of `images` together, without their input and their result. `widens` says whether the
-/// kernels are held in 16-bit floats.
+/// Scratch bytes of the convolution of `images` together, without their input and their result. `is_narrow` says whether these
+/// are in 16-bit floats, `widens` whether the kernels are.
 pub(in crate::nn) fn scratch_bytes(
     [images, channels, out_channels]: [usize; 3],
     [out_height, out_width]: [usize; 2],
     kernel: usize,
     stride: usize,
-    widens: bool,
+    [is_narrow, widens]: [bool; 2],
     threads: usize,
 ) -> usize {
     let sizes = Sizes::with_result([channels, out_channels], [out_height, out_width], kernel, stride);
-    let (values, blocks) = match path_of(sizes) {
-        ConvPath::Winograd => winograd::scratch_values(sizes, images, widens, threads),
+    let (values, blocks) = match path_of(sizes, is_narrow) {
+        ConvPath::WinogradByFour => return winograd::four::scratch_bytes(sizes, images, threads),
+        ConvPath::WinogradByTwo => winograd::two::scratch_values(sizes, images, widens, threads),
         ConvPath::Small => (small::scratch_values(sizes, threads), 0),
         ConvPath::Direct => direct::scratch_values(sizes, images, widens, threads),
     };
     values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
 }
 
-/// How a convolution with a result of this size is computed.
-pub(in crate::nn) fn path(channels: [usize; 2], size: [usize; 2], kernel: usize, stride: usize) -> ConvPath {
-    path_of(Sizes::with_result(channels, size, kernel, stride))
+/// How a convolution with a result of this size is computed. `is_narrow` says whether its values are in 16-bit floats.
+pub(in crate::nn) fn path(
+    channels: [usize; 2],
+    size: [usize; 2],
+    kernel: usize,
+    stride: usize,
+    is_narrow: bool,
+) -> ConvPath {
+    path_of(Sizes::with_result(channels, size, kernel, stride), is_narrow)
 }
 
-fn path_of(sizes: Sizes) -> ConvPath {
-    if winograd::suits(sizes) {
-        ConvPath::Winograd
+fn path_of(sizes: Sizes, is_narrow: bool) -> ConvPath {
+    if is_narrow && winograd::four::suits(sizes) {
+        ConvPath::WinogradByFour
+    } else if winograd::two::suits(sizes) {
+        ConvPath::WinogradByTwo
     } else if small::is_small(sizes) {
         ConvPath::Small
     } else {
@@ -412,6 +416,35 @@ mod tests {
         }
     }
 
+    /// F(4×4, 3×3) on values in f32.
+    fn by_four(x: &Tensor, weight: &Tensor, bias: &Tensor, conv: Conv2d) -> Tensor {
+        let sizes = Sizes::of(x, weight, Some(bias), conv).unwrap();
+        let kernels = flat(weight);
+        ByFour { x, kernels: Weights::F32(&kernels), bias: &flat(bias), sizes }.of::<f32>().unwrap()
+    }
+
+    #[test]
+    fn tiles_of_four_pixels_reach_every_edge() {
+        for (channels, outputs, height, width) in [
+            (17, 21, 40, 24),
+            (20, 20, 41, 25),
+            (16, 70, 24, 43),
+            (40, 17, 5, 301),
+            (16, 16, 301, 5),
+            (16, 16, 4, 1001),
+            (300, 65, 17, 18),
+            (130, 33, 32, 33),
+        ] {
+            for conv in [Conv2d::SAME_3X3, INNER_3X3] {
+                let (x, weight) =
+                    (random(&[2, channels, height, width], 1), random(&[outputs, channels, 3, 3], 2));
+                let bias = random(&[outputs], 3);
+                let want = plain(&x, &weight, Some(&bias), conv).unwrap();
+                assert_close(&by_four(&x, &weight, &bias, conv), &want, 1e-5);
+            }
+        }
+    }
+
     #[test]
     fn convolutions_of_narrow_values_are_those_of_wide_ones_rounded_once() {
         for (height, width) in [(40, 24), (41, 25), (5, 301), (4, 1001)] {
@@ -421,11 +454,24 @@ mod tests {
                 for dtype in [DType::F16, DType::BF16] {
                     let narrow = x.to_dtype(dtype).unwrap();
                     let wide = narrow.to_dtype(DType::F32).unwrap();
-                    let want = conv2d(&wide, &weight, Some(&bias), conv).unwrap();
-                    let got = conv2d(&narrow, &weight, Some(&bias), conv).unwrap();
-                    assert_eq!(flat(&got), flat(&want.to_dtype(dtype).unwrap()));
+                    let want = by_four(&wide, &weight, &bias, conv).to_dtype(dtype).unwrap();
+                    assert_eq!(flat(&conv2d(&narrow, &weight, Some(&bias), conv).unwrap()), flat(&want));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn images_together_give_the_bits_of_each_alone() {
+        // Alone there are few tiles, so that the input is transformed first; together the kernels are.
+        let (x, weight, bias) =
+            (random(&[12, 150, 18, 17], 1), random(&[200, 150, 3, 3], 2), random(&[200], 3));
+        let x = x.to_dtype(DType::BF16).unwrap();
+        let all = conv2d(&x, &weight, Some(&bias), Conv2d::SAME_3X3).unwrap();
+        for image in [0, 5, 11] {
+            let alone = x.narrow(0, image, 1).unwrap();
+            let alone = conv2d(&alone, &weight, Some(&bias), Conv2d::SAME_3X3).unwrap();
+            assert_eq!(flat(&alone), flat(&all.narrow(0, image, 1).unwrap()));
         }
     }
 
@@ -440,9 +486,14 @@ mod tests {
 
     #[test]
     fn convolutions_are_the_same_on_any_number_of_threads() {
-        let (x, weight) = (random(&[1, 20, 50, 70], 1), random(&[40, 20, 3, 3], 2));
-        for conv in [Conv2d::SAME_3X3, Conv2d::HALVE_3X3] {
-            assert_independent_of_threads(|| conv2d(&x, &weight, None, conv).unwrap());
+        for (input, outputs) in [([1, 20, 50, 70], 40), ([1, 140, 20, 20], 200)] {
+            let (x, weight) = (random(&input, 1), random(&[outputs, input[1], 3, 3], 2));
+            for dtype in [DType::F32, DType::F16] {
+                let x = x.to_dtype(dtype).unwrap();
+                for conv in [Conv2d::SAME_3X3, Conv2d::HALVE_3X3] {
+                    assert_independent_of_threads(|| conv2d(&x, &weight, None, conv).unwrap());
+                }
+            }
         }
     }
 

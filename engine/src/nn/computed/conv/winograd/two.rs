@@ -1,24 +1,21 @@
-//! 3×3 convolution by Winograd's minimal filtering, F(2×2, 3×3) (Lavin and Gray 2016).
-//!
-//! Four pixels take sixteen multiplications per channel instead of thirty-six: a few additions transform 4×4
-//! tiles of the input and the kernels, sixteen matrix products over the channels follow, and a second
-//! transform gives the pixels.
+//! F(2×2, 3×3): four pixels take sixteen multiplications per channel instead of thirty-six. Errors are those of a direct sum.
 
 use std::ops::Range;
 
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::super::held::Held;
-use super::super::operands::Weights;
-use super::super::scratch::{Reserve, Scratch};
-use super::super::simd::{Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut};
-use super::{Sizes, blocks};
+use super::super::{Sizes, blocks};
+use crate::nn::computed::{
+    operands::Weights,
+    scratch::{Reserve, Scratch},
+    simd::{Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut},
+};
 
 /// Products per tile.
 const PRODUCTS: usize = 16;
-/// Rows of half the pixels of a row of tiles: four rows in two halves, and one row in f32.
-const LINES: usize = 10;
+/// Rows of half the pixels of a row of tiles: four rows in two halves.
+const LINES: usize = 8;
 /// Output channels per inverse transform, for few and for many input channels: of many, the transformed input does not stay in
 /// the cache, and is read again for each such part of the outputs.
 const TOGETHER: [usize; 2] = [32, 64];
@@ -28,7 +25,7 @@ const MANY: usize = 512;
 const READING: usize = 32;
 
 /// Whether the transforms cost less than they save at these sizes.
-pub(super) fn suits(sizes: Sizes) -> bool {
+pub(in super::super) fn suits(sizes: Sizes) -> bool {
     let tiles = sizes.out_height.div_ceil(2) * sizes.out_width.div_ceil(2);
     sizes.kernel == 3
         && sizes.stride == 1
@@ -38,12 +35,12 @@ pub(super) fn suits(sizes: Sizes) -> bool {
         && tiles >= 128
 }
 
-pub(super) fn convolve<T: Held>(
-    input: &[T],
+pub(in super::super) fn convolve(
+    input: &[f32],
     kernels: Weights<'_>,
     bias: &[f32],
     sizes: Sizes,
-    out: &mut [T],
+    out: &mut [f32],
 ) {
     let transformed = transform_kernels(kernels, sizes);
     let images = input.len() / (sizes.channels * sizes.height * sizes.width);
@@ -105,7 +102,12 @@ fn together(channels: usize) -> usize {
 }
 
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
-pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
+pub(in super::super) fn scratch_values(
+    sizes: Sizes,
+    images: usize,
+    widens: bool,
+    threads: usize,
+) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let Cut { rows, wide } = Cut::new(sizes, images, threads);
@@ -203,8 +205,8 @@ fn transform_column<const R: usize>(a: [f32; R], b: [f32; R], c: [f32; R]) -> [[
     [a, plus, minus, c]
 }
 
-struct Block<'a, T> {
-    input: &'a [T],
+struct Block<'a> {
+    input: &'a [f32],
     kernels: &'a [f32],
     bias: &'a [f32],
     sizes: Sizes,
@@ -213,7 +215,7 @@ struct Block<'a, T> {
     /// Columns of tiles per step.
     wide: usize,
     /// The pixel rows of the block, one slice per output channel.
-    out: Vec<&'a mut [T]>,
+    out: Vec<&'a mut [f32]>,
     scratch: &'a mut Scratch,
 }
 
@@ -230,7 +232,7 @@ struct Part {
     padded: usize,
 }
 
-impl<T: Held> Tiled for Block<'_, T> {
+impl Tiled for Block<'_> {
     #[inline(always)]
     fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         let (channels, lanes) = (self.sizes.channels, S::F32_LANES);
@@ -268,7 +270,7 @@ impl<T: Held> Tiled for Block<'_, T> {
     }
 }
 
-impl<T: Held> Block<'_, T> {
+impl Block<'_> {
     /// Transforms the tiles of all input channels into the right-hand sides of the products, in panels as
     /// wide as a register tile: `[product, panel, in, tile]`.
     #[inline(always)]
@@ -276,12 +278,11 @@ impl<T: Held> Block<'_, T> {
         let (channels, columns) = (self.sizes.channels, V * S::F32_LANES);
         let stride = part.padded + S::F32_LANES;
         let (tiles, lines) = rest.split_at_mut(PRODUCTS * stride);
-        let (lines, wide) = lines.split_at_mut(lines.len() / LINES * 8);
         for channel in 0..channels {
             let size = self.sizes.height * self.sizes.width;
             let plane = &self.input[channel * size..][..size];
             for row in 0..part.rows {
-                self.split_rows(plane, self.first + row, part, lines, wide);
+                self.split_rows(plane, self.first + row, part, lines);
                 // A row that ends within a vector spills into the next row, which is written later.
                 transform_tiles(simd, part.wide, lines, &mut tiles[row * part.wide..], stride);
             }
@@ -301,7 +302,7 @@ impl<T: Held> Block<'_, T> {
 
     /// Copies the four input rows of a row of tiles, even and odd columns separately.
     #[inline(always)]
-    fn split_rows(&self, plane: &[T], row: usize, part: Part, lines: &mut [f32], wide: &mut [f32]) {
+    fn split_rows(&self, plane: &[f32], row: usize, part: Part, lines: &mut [f32]) {
         let Sizes { height, width, padding, .. } = self.sizes;
         let count = part.wide + 1;
         for (line, both) in lines.chunks_exact_mut(lines.len() / 4).enumerate() {
@@ -318,17 +319,11 @@ impl<T: Held> Block<'_, T> {
             let edge = usize::from(part.left == 0 && padding == 1);
             let start = 2 * part.left + 2 * edge - padding;
             let inside = (width.saturating_sub(start) / 2).min(count - edge);
-            let pairs = source.get(start..).map_or(&[][..], |source| T::widened(&source[..2 * inside], wide));
-            let pairs = pairs.as_chunks::<2>().0;
+            let pairs = source.get(start..).map_or(&[][..], |source| source[..2 * inside].as_chunks().0);
             for ((even, odd), pair) in even[edge..].iter_mut().zip(&mut odd[edge..]).zip(pairs) {
-                *even = pair[0];
-                *odd = pair[1];
+                [*even, *odd] = *pair;
             }
-            let mut value = |column: usize| {
-                let value =
-                    source.get(column.wrapping_sub(padding)..).and_then(|source| source.first_chunk());
-                value.map_or(0.0, |value: &[T; 1]| T::widened(value, wide)[0])
-            };
+            let value = |column: usize| source.get(column.wrapping_sub(padding)).copied().unwrap_or(0.0);
             for column in (0..edge).chain(edge + inside..count) {
                 even[column] = value(2 * (part.left + column));
                 odd[column] = value(2 * (part.left + column) + 1);
@@ -365,22 +360,20 @@ impl<T: Held> Block<'_, T> {
 
     /// Interleaves the four pixels of each tile into the rows of an output channel.
     #[inline(always)]
-    fn write(&mut self, part: Part, pixels: &mut [f32], channel: usize) {
+    fn write(&mut self, part: Part, pixels: &[f32], channel: usize) {
         let width = self.sizes.out_width;
-        let (pixels, wide) = pixels.split_at_mut(4 * part.padded);
         let pixels: [&[f32]; 4] = std::array::from_fn(|pixel| &pixels[pixel * part.padded..][..part.padded]);
         for (y, out) in self.out[channel].chunks_mut(width).enumerate() {
             let tiles = (y / 2) * part.wide..(y / 2 + 1) * part.wide;
             let (left, right) = (&pixels[y % 2 * 2][tiles.clone()], &pixels[y % 2 * 2 + 1][tiles]);
             let out = &mut out[2 * part.left..(2 * (part.left + part.wide)).min(width)];
-            let (pairs, last) = T::target(out, wide).as_chunks_mut::<2>();
+            let (pairs, last) = out.as_chunks_mut::<2>();
             for ((pair, left), right) in pairs.iter_mut().zip(left).zip(right) {
                 *pair = [*left, *right];
             }
             if let ([last], Some(value)) = (last, left.last()) {
                 *last = *value;
             }
-            T::finish(out, wide);
         }
     }
 }
