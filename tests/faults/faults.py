@@ -50,6 +50,8 @@ REMOVING = {"unlink", "unlinkat"}
 # Files of which a part is as valid as the whole.
 WHOLE_WHEREVER_THEY_END = {".toml"}
 PATIENCE = 60
+# Operations after which it says how far it is.
+PROGRESS = 50
 # Addresses of the starter's files that a job reads, without its training scripts and examples.
 STARTER = ["model_index.json", "starter.toml", "scheduler", "text_encoder", "tokenizer", "transformer", "vae"]
 
@@ -184,9 +186,18 @@ def judge(job, program, folder, point, name, expected):
     return end, "; ".join(faults) or None
 
 
+def shard_of(text):
+    """Which of how many shards "2/5" is."""
+    shard, shards = map(int, text.split("/"))
+    if not 1 <= shard <= shards:
+        raise ValueError(text)
+    return shard, shards
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", default=",".join(job.name for job in JOBS))
+    parser.add_argument("--shard", default="1/1", type=shard_of, help="of each job only every nth operation, as in 2/5")
     parser.add_argument("--list", action="store_true", help="list the operations and let none fail")
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
     parser.add_argument("program", nargs="?", default=target / "release/sluice", type=pathlib.Path)
@@ -216,24 +227,28 @@ def main():
             free = [scratch / f"run-{number}" for number in range(workers)]
 
             def tried(point):
-                mine = free.pop()
-                job.prepare(mine, model, image)
+                own = free.pop()
+                job.prepare(own, model, image)
                 name = found[point]
-                here = name and name.replace(str(folder), str(mine))
-                end, wrong = judge(job, program, mine, point, here, expected)
-                free.append(mine)
+                here = name and name.replace(str(folder), str(own))
+                end, wrong = judge(job, program, own, point, here, expected)
+                free.append(own)
                 return point, end, wrong
 
+            shard, shards = arguments.shard
+            mine = list(found)[shard - 1 :: shards]
             with ThreadPoolExecutor(workers) as pool:
                 ends = collections.Counter()
-                for point, end, wrong in pool.map(tried, found):
+                for number, (point, end, wrong) in enumerate(pool.map(tried, mine), 1):
                     ends[end] += 1
+                    if number % PROGRESS == 0:
+                        print(f"{job.name}: {number} of {len(mine)}", file=sys.stderr, flush=True)
                     if wrong:
                         failed += 1
                         print(f"{job.name}: {point.operation} {relative(point)} #{point.count} {point.fault}: {wrong}", flush=True)
-            files = len({point.path for point in found})
+            files = len({point.path for point in mine})
             summary = ", ".join(f"{count} {end}" for end, count in ends.items())
-            print(f"{job.name}: {len(found)} faults at {files} files: {summary}", flush=True)
+            print(f"{job.name}: {len(mine)} of {len(found)} faults at {files} files: {summary}", flush=True)
     print(f"{failed} wrong" if failed else "all jobs end as they should")
     sys.exit(bool(failed))
 
