@@ -10,7 +10,7 @@ use super::{
         unpacked_scratch_bytes,
     },
     cuda,
-    effort::{ConvPath, Effort},
+    effort::Effort,
 };
 use crate::memory::Attention;
 
@@ -118,6 +118,8 @@ pub struct Costs {
     /// Whether weights are widened for their product: on the CPU those that are not f32, a piece at a time; on
     /// GPUs those of another dtype than activations, as a whole.
     pub widens: bool,
+    /// Whether a convolution may filter pixels four by four.
+    pub by_four: bool,
     /// Whether weights and values of a product or a convolution, or what attention multiplies, are multiplied in bf16 by the CPU.
     pub in_bf16: bool,
     /// Whether the weights of a product are held rotated, so that the CPU rotates its rows.
@@ -137,6 +139,7 @@ impl Costs {
             value_bytes,
             computes: Computes::here(),
             widens: false,
+            by_four: false,
             in_bf16: false,
             is_rotated: false,
             is_biased: false,
@@ -432,13 +435,12 @@ impl Costs {
                     let operations = effort.conv_in_bf16([inputs, outputs], pixels, side * side);
                     return Cost { peak: scratch as u64 + result, result, operations };
                 }
-                let is_narrow = self.value_bytes < WIDE;
-                let narrow = [is_narrow, self.widens];
-                let scratch = conv_scratch_bytes(channels, size, side, stride, narrow, threads);
+                let how = [self.by_four, self.widens];
+                let scratch = conv_scratch_bytes(channels, size, side, stride, how, threads);
                 let channels = [inputs, outputs];
-                let path = conv_path(channels, size, side, stride, is_narrow);
+                let path = conv_path(channels, size, side, stride, self.by_four);
                 let operations = effort.conv(path, channels, pixels, side * side);
-                if path == ConvPath::WinogradByFour {
+                if path.reads_as_held() {
                     let result = (pixels * outputs * self.value_bytes) as u64;
                     return Cost { peak: scratch as u64 + result, result, operations };
                 }

@@ -22,12 +22,19 @@ const LARGER: f64 = 1.75;
 pub enum ConvPath {
     /// By Winograd's minimal filtering of 2×2 pixels.
     WinogradByTwo,
-    /// By Winograd's minimal filtering of 4×4 pixels, with values read and written as they are held.
+    /// By Winograd's minimal filtering of 4×4 pixels.
     WinogradByFour,
     /// As a linear layer on patches of the whole image.
     Small,
     /// As products with patches of some pixels at a time.
     Direct,
+}
+
+impl ConvPath {
+    /// Whether values are read and written as they are held, and widened some at a time.
+    pub(super) fn reads_as_held(self) -> bool {
+        matches!(self, Self::WinogradByTwo | Self::WinogradByFour)
+    }
 }
 
 /// What functions take besides the operations of their products, in hundredths of an operation of a large matrix product.

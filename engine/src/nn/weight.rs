@@ -4,9 +4,8 @@ use candle_core::{DType, Result, bail};
 
 use super::{
     Conv2d, Tensor, Trace,
-    computed::{self, conv_path, in_bf16},
+    computed::{self, conv_path, filters_by_four, in_bf16},
     cost::{Computes, Cost},
-    effort::ConvPath,
     linear,
     tensor::Kind,
     trace::Traced,
@@ -207,10 +206,11 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
     let dtypes = [x.dtype, if weight.packed.is_some() { x.dtype } else { weight.dtype }];
     costs.in_bf16 = x.trace().computes().is_processor()
         && computed::convolves_by(dtypes, [side, across], conv.stride).is_some();
+    costs.by_four = filters_by_four(x.dtype, conv);
     let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
-    let path = conv_path([inputs, outputs], size, side, conv.stride, x.dtype != DType::F32);
-    let as_held = x.trace().computes().is_processor() && (costs.in_bf16 || path == ConvPath::WinogradByFour);
+    let path = conv_path([inputs, outputs], size, side, conv.stride, costs.by_four);
+    let as_held = x.trace().computes().is_processor() && (costs.in_bf16 || path.reads_as_held());
     if as_held {
         cost.peak += x.narrow_reordering();
     }

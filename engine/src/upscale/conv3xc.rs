@@ -26,10 +26,10 @@ pub fn described(spec: BlockSpec, name: &str, outputs: usize, inputs: usize, is_
 pub fn apply(w: &Weights<'_>, name: &str, x: &Tensor) -> Result<Tensor> {
     let whole = format!("{name}.eval_conv");
     if w.has(&format!("{whole}.weight")) {
-        return w.conv2d(&whole, x, Conv2d::SAME_3X3);
+        return w.conv2d(&whole, x, Conv2d::SAME_3X3_IN_TILES);
     }
     let (kernel, bias) = joined(w, name)?;
-    conv2d(x, &kernel, Some(&bias), Conv2d::SAME_3X3)
+    conv2d(x, &kernel, Some(&bias), Conv2d::SAME_3X3_IN_TILES)
 }
 
 /// Kernel and bias of the one convolution that all parts together are. Kept ones may be those of an earlier step of the

@@ -71,15 +71,15 @@ impl Ending {
     /// The image `[1, 3, factor · height, factor · width]` of values `[1, channels, height, width]`.
     pub fn enlarged(self, w: &Weights<'_>, mut x: Tensor, factor: usize) -> TensorResult<Tensor> {
         if self == Self::AtOnce {
-            x = w.conv2d("upsample.0", &x, Conv2d::SAME_3X3)?;
+            x = w.conv2d("upsample.0", &x, Conv2d::SAME_3X3_IN_TILES)?;
             return shuffle(&x, factor);
         }
-        x = leaky_relu(&w.conv2d("conv_before_upsample.0", &x, Conv2d::SAME_3X3)?, SLOPE)?;
+        x = leaky_relu(&w.conv2d("conv_before_upsample.0", &x, Conv2d::SAME_3X3_IN_TILES)?, SLOPE)?;
         for (number, side) in steps(factor).into_iter().enumerate() {
-            x = w.conv2d(&format!("upsample.{}", 2 * number), &x, Conv2d::SAME_3X3)?;
+            x = w.conv2d(&format!("upsample.{}", 2 * number), &x, Conv2d::SAME_3X3_IN_TILES)?;
             x = shuffle(&x, side)?;
         }
-        w.conv2d("conv_last", &x, Conv2d::SAME_3X3)
+        w.conv2d("conv_last", &x, Conv2d::SAME_3X3_IN_TILES)
     }
 }
 

@@ -123,9 +123,9 @@ impl Hat {
 /// by their means (Zhang et al. 2018, arXiv:1807.02758).
 fn convolved(w: &Weights<'_>, normed: &Tensor) -> TensorResult<Tensor> {
     let mut x = channels_first(normed)?;
-    x = w.conv2d("conv_block.cab.0", &x, Conv2d::SAME_3X3)?;
+    x = w.conv2d("conv_block.cab.0", &x, Conv2d::SAME_3X3_IN_TILES)?;
     x = gelu(&x)?;
-    x = w.conv2d("conv_block.cab.2", &x, Conv2d::SAME_3X3)?;
+    x = w.conv2d("conv_block.cab.2", &x, Conv2d::SAME_3X3_IN_TILES)?;
     x = channels_last(&x)?;
     let inner = w.linear("conv_block.cab.3.attention.1", &mean(&x)?)?.relu()?;
     let raw = w.linear("conv_block.cab.3.attention.3", &inner)?;

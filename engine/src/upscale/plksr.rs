@@ -119,16 +119,16 @@ impl RealPlksr {
     fn passed(&self, w: &Weights<'_>, x: &Tensor) -> TensorResult<Tensor> {
         let Self { width, part, side, .. } = *self;
         let mut inner = if self.norms_places { normed(w, x)? } else { x.clone() };
-        inner = mish(&w.conv2d("channel_mixer.0", &inner, Conv2d::SAME_3X3)?)?;
-        inner = w.conv2d("channel_mixer.2", &inner, Conv2d::SAME_3X3)?;
-        let around = Conv2d { stride: 1, padding: side / 2, trailing: 0 };
+        inner = mish(&w.conv2d("channel_mixer.0", &inner, Conv2d::SAME_3X3_IN_TILES)?)?;
+        inner = w.conv2d("channel_mixer.2", &inner, Conv2d::SAME_3X3_IN_TILES)?;
+        let around = Conv2d { padding: side / 2, ..Conv2d::SAME_3X3_IN_TILES };
         let far = w.conv2d("lk.conv", &inner.narrow(1, 0, part)?.contiguous()?, around)?;
         inner = match width - part {
             0 => far,
             rest => Tensor::cat(&[far, inner.narrow(1, part, rest)?.contiguous()?], 1)?,
         };
         if self.weighs {
-            let gate = w.conv2d("attn.f.0", &inner, Conv2d::SAME_3X3)?;
+            let gate = w.conv2d("attn.f.0", &inner, Conv2d::SAME_3X3_IN_TILES)?;
             inner = sigmoid_mul(&gate, &inner)?;
         }
         inner = w.conv2d("refine", &inner, Conv2d::POINTWISE)?;
@@ -176,11 +176,11 @@ impl Upscaler for RealPlksr {
         let (mut x, mut made) = (image.clone(), None);
         blocks.walk(0..self.blocks + 2, |number, w| {
             x = match number {
-                0 => w.conv2d("feats.0", &x, Conv2d::SAME_3X3)?,
+                0 => w.conv2d("feats.0", &x, Conv2d::SAME_3X3_IN_TILES)?,
                 number if number <= self.blocks => self.passed(w, &x)?,
                 _ => {
                     let last = format!("feats.{}", self.blocks + 2);
-                    let whole = w.conv2d(&last, &x, Conv2d::SAME_3X3)?;
+                    let whole = w.conv2d(&last, &x, Conv2d::SAME_3X3_IN_TILES)?;
                     let whole = add_repeated(&whole, image, self.factor)?;
                     made = Some(match self.resamples {
                         true => resampling::resampled(w, "to_img", &whole, self.factor)?,

@@ -124,10 +124,10 @@ fn dense(w: &Weights<'_>, number: usize, x: &Tensor) -> TensorResult<Tensor> {
     let mut seen = x.clone();
     for conv in 1..CONVOLUTIONS {
         let name = format!("rdb{number}.conv{conv}");
-        let more = leaky_relu(&w.conv2d(&name, &seen, Conv2d::SAME_3X3)?, SLOPE)?;
+        let more = leaky_relu(&w.conv2d(&name, &seen, Conv2d::SAME_3X3_IN_TILES)?, SLOPE)?;
         seen = Tensor::cat(&[&seen, &more], 1)?;
     }
-    let last = w.conv2d(&format!("rdb{number}.conv{CONVOLUTIONS}"), &seen, Conv2d::SAME_3X3)?;
+    let last = w.conv2d(&format!("rdb{number}.conv{CONVOLUTIONS}"), &seen, Conv2d::SAME_3X3_IN_TILES)?;
     drop(seen);
     add(x, &last.affine(SHARE, 0.0)?)
 }
@@ -158,7 +158,7 @@ impl Upscaler for Rrdb {
         let mut features = None;
         blocks.walk(0..last + 1, |number, w| {
             x = if number == 0 {
-                let first = w.conv2d("conv_first", &x, Conv2d::SAME_3X3)?;
+                let first = w.conv2d("conv_first", &x, Conv2d::SAME_3X3_IN_TILES)?;
                 features = Some(first.clone());
                 first
             } else if number < body {
@@ -168,17 +168,17 @@ impl Upscaler for Rrdb {
                 }
                 add(&x, &inner.affine(SHARE, 0.0)?)?
             } else if number == body {
-                let body = w.conv2d("conv_body", &x, Conv2d::SAME_3X3)?;
+                let body = w.conv2d("conv_body", &x, Conv2d::SAME_3X3_IN_TILES)?;
                 match features.take() {
                     Some(features) => add(&features, &body)?,
                     None => body,
                 }
             } else if number < last {
                 let doubled = upsample_nearest_2x(&x)?;
-                leaky_relu(&w.conv2d(&up(number - body), &doubled, Conv2d::SAME_3X3)?, SLOPE)?
+                leaky_relu(&w.conv2d(&up(number - body), &doubled, Conv2d::SAME_3X3_IN_TILES)?, SLOPE)?
             } else {
-                let x = leaky_relu(&w.conv2d("conv_hr", &x, Conv2d::SAME_3X3)?, SLOPE)?;
-                w.conv2d("conv_last", &x, Conv2d::SAME_3X3)?
+                let x = leaky_relu(&w.conv2d("conv_hr", &x, Conv2d::SAME_3X3_IN_TILES)?, SLOPE)?;
+                w.conv2d("conv_last", &x, Conv2d::SAME_3X3_IN_TILES)?
             };
             Ok(())
         })?;

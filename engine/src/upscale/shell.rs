@@ -103,11 +103,11 @@ impl Shell {
     fn convolved(&self, w: &Weights<'_>, name: &str, mut x: Tensor) -> TensorResult<Tensor> {
         x = channels_first(&x)?;
         if !self.after_three {
-            return w.conv2d(name, &x, Conv2d::SAME_3X3);
+            return w.conv2d(name, &x, Conv2d::SAME_3X3_IN_TILES);
         }
-        x = leaky_relu(&w.conv2d(&format!("{name}.0"), &x, Conv2d::SAME_3X3)?, SLOPE)?;
+        x = leaky_relu(&w.conv2d(&format!("{name}.0"), &x, Conv2d::SAME_3X3_IN_TILES)?, SLOPE)?;
         x = leaky_relu(&w.conv2d(&format!("{name}.2"), &x, Conv2d::POINTWISE)?, SLOPE)?;
-        w.conv2d(&format!("{name}.4"), &x, Conv2d::SAME_3X3)
+        w.conv2d(&format!("{name}.4"), &x, Conv2d::SAME_3X3_IN_TILES)
     }
 
     /// Enlarges an image `[1, 3, height, width]` in 0…1. `groups` has what distinguishes the blocks of each group. `pass` is a
@@ -134,7 +134,8 @@ impl Shell {
         let (mut before, mut made) = (None, None);
         blocks.walk(0..parts.len() + 2, |number, w| {
             if number == 0 {
-                first = w.conv2d(self.first, &unshuffle(&centred, self.square)?, Conv2d::SAME_3X3)?;
+                first =
+                    w.conv2d(self.first, &unshuffle(&centred, self.square)?, Conv2d::SAME_3X3_IN_TILES)?;
                 x = channels_last(&first)?;
                 if let Some(norm) = self.norm {
                     x = w.layer_norm(norm, &x, EPS)?;

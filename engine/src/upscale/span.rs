@@ -122,7 +122,7 @@ impl Upscaler for Span {
                     let whole = conv3xc::apply(w, "conv_2", &x)?;
                     let all = Tensor::cat(&[features, &whole, early, late], 1)?;
                     let joined = w.conv2d("conv_cat", &all, Conv2d::POINTWISE)?;
-                    w.conv2d("upsampler.0", &joined, Conv2d::SAME_3X3)?
+                    w.conv2d("upsampler.0", &joined, Conv2d::SAME_3X3_IN_TILES)?
                 }
             };
             if number < 2 {

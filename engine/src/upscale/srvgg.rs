@@ -88,7 +88,7 @@ impl Upscaler for Srvgg {
     fn upscale(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
         let mut x = image.clone();
         blocks.walk(0..self.convolutions, |number, w| {
-            x = w.conv2d(&format!("body.{}", 2 * number), &x, Conv2d::SAME_3X3)?;
+            x = w.conv2d(&format!("body.{}", 2 * number), &x, Conv2d::SAME_3X3_IN_TILES)?;
             if number + 1 < self.convolutions {
                 x = prelu(&x, &w.get(&format!("body.{}.weight", 2 * number + 1))?)?;
             }

@@ -119,19 +119,19 @@ impl SwinIr {
     fn enlarged(&self, w: &Weights<'_>, mut x: Tensor, image: &Tensor) -> TensorResult<Tensor> {
         let times = match self.making {
             Making::OfChannels(ending) => return ending.enlarged(w, x, self.whole_factor()),
-            Making::Added => return add(image, &w.conv2d("conv_last", &x, Conv2d::SAME_3X3)?),
+            Making::Added => return add(image, &w.conv2d("conv_last", &x, Conv2d::SAME_3X3_IN_TILES)?),
             Making::Doubled { times, .. } => times,
         };
-        x = w.conv2d("conv_before_upsample.0", &x, Conv2d::SAME_3X3)?;
+        x = w.conv2d("conv_before_upsample.0", &x, Conv2d::SAME_3X3_IN_TILES)?;
         x = leaky_relu(&x, ending::SLOPE)?;
         for number in 1..=times {
             x = upsample_nearest_2x(&x)?;
-            x = w.conv2d(&format!("conv_up{number}"), &x, Conv2d::SAME_3X3)?;
+            x = w.conv2d(&format!("conv_up{number}"), &x, Conv2d::SAME_3X3_IN_TILES)?;
             x = leaky_relu(&x, SLOPE)?;
         }
-        x = w.conv2d("conv_hr", &x, Conv2d::SAME_3X3)?;
+        x = w.conv2d("conv_hr", &x, Conv2d::SAME_3X3_IN_TILES)?;
         x = leaky_relu(&x, SLOPE)?;
-        w.conv2d("conv_last", &x, Conv2d::SAME_3X3)
+        w.conv2d("conv_last", &x, Conv2d::SAME_3X3_IN_TILES)
     }
 }
 

@@ -52,7 +52,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     const SAME: [usize; 4] = [32, 64, 3, 3];
     const POINT: [usize; 4] = [128, 64, 1, 1];
     const LARGE: [usize; 4] = [16, 64, 17, 17];
-    const AROUND: Conv2d = Conv2d { stride: 1, padding: 8, trailing: 0 };
+    const AROUND: Conv2d = Conv2d { padding: 8, ..Conv2d::SAME_3X3 };
     let functions: [(&str, &[&[usize]], Function); 30] = [
         ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),

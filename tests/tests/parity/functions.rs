@@ -41,7 +41,7 @@ fn apply(function: &str, t: &Tensors) -> candle_core::Result<Tensor> {
         "conv_3x3" => nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d::SAME_3X3),
         "conv_1x1" => nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d::POINTWISE),
         "conv_stride" => {
-            nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d { stride: 2, padding: 0, trailing: 0 })
+            nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d { padding: 0, ..Conv2d::HALVE_3X3 })
         }
         "conv_halve" => nn::conv2d(&t["x"], &t["weight"], Some(&t["bias"]), Conv2d::HALVE_3X3),
         "downsample" => nn::conv2d(&t["x"], &t["weight"], None, Conv2d::HALVE_3X3_TRAILING),

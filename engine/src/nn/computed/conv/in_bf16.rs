@@ -418,7 +418,7 @@ mod tests {
             compare([2, 71, 13, 19], 11, 1, Conv2d { stride, ..Conv2d::POINTWISE });
         }
         for (side, input) in [(9, [1, 5, 12, 20]), (17, [1, 2, 5, 90])] {
-            compare(input, 9, side, Conv2d { stride: 1, padding: side / 2, trailing: 0 });
+            compare(input, 9, side, Conv2d { padding: side / 2, ..Conv2d::SAME_3X3 });
         }
     }
 

@@ -24,18 +24,23 @@ pub struct Conv2d {
     pub padding: usize,
     /// Additional zero padding at the bottom and on the right.
     pub trailing: usize,
+    /// Whether tiles of an image must give the pixels of the whole, rounded to 16 bits: then pixels are not filtered four by
+    /// four, so that what is around a tile changes less of their rounding.
+    pub in_tiles: bool,
 }
 
 impl Conv2d {
     /// 3×3 with padding 1: keeps the size.
-    pub const SAME_3X3: Self = Self { stride: 1, padding: 1, trailing: 0 };
+    pub const SAME_3X3: Self = Self { stride: 1, padding: 1, trailing: 0, in_tiles: false };
+    /// The same for images that are computed in tiles.
+    pub const SAME_3X3_IN_TILES: Self = Self { in_tiles: true, ..Self::SAME_3X3 };
     /// 1×1: a linear layer over the channels.
-    pub const POINTWISE: Self = Self { stride: 1, padding: 0, trailing: 0 };
+    pub const POINTWISE: Self = Self { padding: 0, ..Self::SAME_3X3 };
     /// 3×3 with stride 2 and padding 1, which halves the size: the downsampler of a UNet.
-    pub const HALVE_3X3: Self = Self { stride: 2, padding: 1, trailing: 0 };
+    pub const HALVE_3X3: Self = Self { stride: 2, ..Self::SAME_3X3 };
     /// 3×3 with stride 2 and padding only at the bottom and on the right, which halves an even size: the
     /// downsampler of `AutoencoderKL`.
-    pub const HALVE_3X3_TRAILING: Self = Self { stride: 2, padding: 0, trailing: 1 };
+    pub const HALVE_3X3_TRAILING: Self = Self { stride: 2, padding: 0, trailing: 1, ..Self::SAME_3X3 };
 }
 
 /// Rows, and columns, of kernels that are large: on GPUs they are applied row by row, in f32, so that the patches of one row are
@@ -203,17 +208,16 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     }
     let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
     let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, sizes.patch()], None)?;
-    let path = path_of(sizes, is_narrow(x.dtype()));
-    if path == ConvPath::WinogradByFour {
-        return as_held(x.dtype(), ByFour { x, kernels, bias: &bias, sizes });
+    let path = path_of(sizes, filters_by_four(x.dtype(), conv));
+    if matches!(path, ConvPath::WinogradByTwo | ConvPath::WinogradByFour) {
+        return as_held(x.dtype(), ByWinograd { path, x, kernels, bias: &bias, sizes });
     }
     let wide = contiguous(x)?;
     let wide_held = wide.storage_and_layout();
     let mut out = zeros(count);
     if count > 0 {
-        let input = &values(&wide_held)?[..x.elem_count()];
+        let input = values(&wide_held)?;
         match path {
-            ConvPath::WinogradByTwo => winograd::two::convolve(input, kernels, &bias, sizes, &mut out),
             ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
             _ => direct::convolve(input, kernels, &bias, sizes, &mut out),
         }
@@ -223,30 +227,36 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     rounded(out, shape, x.dtype())
 }
 
-struct ByFour<'a> {
+struct ByWinograd<'a> {
+    path: ConvPath,
     x: &'a Tensor,
     kernels: Weights<'a>,
     bias: &'a [f32],
     sizes: Sizes,
 }
 
-impl AsHeld for ByFour<'_> {
+impl AsHeld for ByWinograd<'_> {
     fn of<T: Held>(self) -> Result<Tensor> {
-        let Self { x, kernels, bias, sizes } = self;
+        let Self { path, x, kernels, bias, sizes } = self;
         let input = x.to_dtype(T::DTYPE)?.contiguous()?;
         let held = input.storage_and_layout();
         let shape = (x.dim(0)?, sizes.out_channels, sizes.out_height, sizes.out_width);
         let mut out: Vec<T> = zeros(shape.0 * shape.1 * shape.2 * shape.3);
         if !out.is_empty() {
             let input = &values_as(&held)?[..x.elem_count()];
-            winograd::four::convolve(input, kernels, bias, sizes, &mut out);
+            if path == ConvPath::WinogradByFour {
+                winograd::four::convolve(input, kernels, bias, sizes, &mut out);
+            } else {
+                winograd::two::convolve(input, kernels, bias, sizes, &mut out);
+            }
         }
         Tensor::from_vec(out, shape, x.device())
     }
 }
 
-fn is_narrow(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
+/// Whether values of this type are filtered four by four, where that is faster.
+pub(in crate::nn) fn filters_by_four(dtype: DType, conv: Conv2d) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16) && !conv.in_tiles
 }
 
 /// The instruction that multiplies an input and kernels of these types in bf16, if that is how they are convolved.
@@ -272,18 +282,18 @@ pub(in crate::nn) fn scratch_bytes_in_bf16(
     Instruction::detect().map_or(0, of)
 }
 
-/// Scratch bytes of the convolution of `images` together, without their input and their result. `is_narrow` says whether these
-/// are in 16-bit floats, `widens` whether the kernels are.
+/// Scratch bytes of the convolution of `images` together, without their input and their result. `by_four` says
+/// whether pixels may be filtered four by four, `widens` whether the kernels are held in 16-bit floats.
 pub(in crate::nn) fn scratch_bytes(
     [images, channels, out_channels]: [usize; 3],
     [out_height, out_width]: [usize; 2],
     kernel: usize,
     stride: usize,
-    [is_narrow, widens]: [bool; 2],
+    [by_four, widens]: [bool; 2],
     threads: usize,
 ) -> usize {
     let sizes = Sizes::with_result([channels, out_channels], [out_height, out_width], kernel, stride);
-    let (values, blocks) = match path_of(sizes, is_narrow) {
+    let (values, blocks) = match path_of(sizes, by_four) {
         ConvPath::WinogradByFour => return winograd::four::scratch_bytes(sizes, images, threads),
         ConvPath::WinogradByTwo => winograd::two::scratch_values(sizes, images, widens, threads),
         ConvPath::Small => (small::scratch_values(sizes, threads), 0),
@@ -292,19 +302,20 @@ pub(in crate::nn) fn scratch_bytes(
     values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
 }
 
-/// How a convolution with a result of this size is computed. `is_narrow` says whether its values are in 16-bit floats.
+/// How a convolution with a result of this size is computed. `by_four` says whether pixels may be filtered four
+/// by four.
 pub(in crate::nn) fn path(
     channels: [usize; 2],
     size: [usize; 2],
     kernel: usize,
     stride: usize,
-    is_narrow: bool,
+    by_four: bool,
 ) -> ConvPath {
-    path_of(Sizes::with_result(channels, size, kernel, stride), is_narrow)
+    path_of(Sizes::with_result(channels, size, kernel, stride), by_four)
 }
 
-fn path_of(sizes: Sizes, is_narrow: bool) -> ConvPath {
-    if is_narrow && winograd::four::suits(sizes) {
+fn path_of(sizes: Sizes, by_four: bool) -> ConvPath {
+    if by_four && winograd::four::suits(sizes) {
         ConvPath::WinogradByFour
     } else if winograd::two::suits(sizes) {
         ConvPath::WinogradByTwo
@@ -337,7 +348,7 @@ mod tests {
     use super::super::check::{assert_close, assert_independent_of_threads, flat, random};
     use super::*;
 
-    const INNER_3X3: Conv2d = Conv2d { stride: 1, padding: 0, trailing: 0 };
+    const INNER_3X3: Conv2d = Conv2d { padding: 0, ..Conv2d::SAME_3X3 };
 
     fn compare(input: [usize; 4], outputs: usize, kernel: usize, conv: Conv2d) {
         let x = random(&input, 1);
@@ -371,7 +382,7 @@ mod tests {
     #[test]
     fn large_kernels_are_fused_and_applied_row_by_row() {
         for (side, input) in [(17, [1, 6, 23, 31]), (9, [2, 5, 12, 20]), (17, [1, 3, 5, 90])] {
-            let around = Conv2d { stride: 1, padding: side / 2, trailing: 0 };
+            let around = Conv2d { padding: side / 2, ..Conv2d::SAME_3X3 };
             compare(input, 9, side, around);
             let (x, weight) = (random(&input, 1), random(&[9, input[1], side, side], 2));
             let whole = x.conv2d(&weight, around.padding, 1, 1, 1).unwrap();
@@ -383,8 +394,8 @@ mod tests {
 
     #[test]
     fn other_kernels_are_left_to_candle() {
-        compare([1, 4, 12, 12], 5, 5, Conv2d { stride: 1, padding: 2, trailing: 0 });
-        compare([1, 4, 12, 12], 5, 2, Conv2d { stride: 2, padding: 0, trailing: 0 });
+        compare([1, 4, 12, 12], 5, 5, Conv2d { padding: 2, ..Conv2d::SAME_3X3 });
+        compare([1, 4, 12, 12], 5, 2, Conv2d { stride: 2, padding: 0, ..Conv2d::SAME_3X3 });
     }
 
     #[test]
@@ -420,7 +431,8 @@ mod tests {
     fn by_four(x: &Tensor, weight: &Tensor, bias: &Tensor, conv: Conv2d) -> Tensor {
         let sizes = Sizes::of(x, weight, Some(bias), conv).unwrap();
         let kernels = flat(weight);
-        ByFour { x, kernels: Weights::F32(&kernels), bias: &flat(bias), sizes }.of::<f32>().unwrap()
+        let (path, bias, kernels) = (ConvPath::WinogradByFour, &flat(bias), Weights::F32(&kernels));
+        ByWinograd { path, x, kernels, bias, sizes }.of::<f32>().unwrap()
     }
 
     #[test]
@@ -455,6 +467,9 @@ mod tests {
                     let narrow = x.to_dtype(dtype).unwrap();
                     let wide = narrow.to_dtype(DType::F32).unwrap();
                     let want = by_four(&wide, &weight, &bias, conv).to_dtype(dtype).unwrap();
+                    assert_eq!(flat(&conv2d(&narrow, &weight, Some(&bias), conv).unwrap()), flat(&want));
+                    let conv = Conv2d { in_tiles: true, ..conv };
+                    let want = conv2d(&wide, &weight, Some(&bias), conv).unwrap().to_dtype(dtype).unwrap();
                     assert_eq!(flat(&conv2d(&narrow, &weight, Some(&bias), conv).unwrap()), flat(&want));
                 }
             }
@@ -509,7 +524,7 @@ mod tests {
             trailing in 0usize..2,
         ) {
             let input = [input.0, input.1, input.2, input.3];
-            compare(input, outputs, kernel, Conv2d { stride, padding, trailing });
+            compare(input, outputs, kernel, Conv2d { stride, padding, trailing, in_tiles: false });
         }
     }
 }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::super::{Sizes, blocks};
 use crate::nn::computed::{
+    held::Held,
     operands::Weights,
     scratch::{Reserve, Scratch},
     simd::{Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut},
@@ -14,8 +15,8 @@ use crate::nn::computed::{
 
 /// Products per tile.
 const PRODUCTS: usize = 16;
-/// Rows of half the pixels of a row of tiles: four rows in two halves.
-const LINES: usize = 8;
+/// Rows of half the pixels of a row of tiles: four rows in two halves, and one row in f32.
+const LINES: usize = 10;
 /// Output channels per inverse transform, for few and for many input channels: of many, the transformed input does not stay in
 /// the cache, and is read again for each such part of the outputs.
 const TOGETHER: [usize; 2] = [32, 64];
@@ -35,12 +36,12 @@ pub(in super::super) fn suits(sizes: Sizes) -> bool {
         && tiles >= 128
 }
 
-pub(in super::super) fn convolve(
-    input: &[f32],
+pub(in super::super) fn convolve<T: Held>(
+    input: &[T],
     kernels: Weights<'_>,
     bias: &[f32],
     sizes: Sizes,
-    out: &mut [f32],
+    out: &mut [T],
 ) {
     let transformed = transform_kernels(kernels, sizes);
     let images = input.len() / (sizes.channels * sizes.height * sizes.width);
@@ -205,8 +206,8 @@ fn transform_column<const R: usize>(a: [f32; R], b: [f32; R], c: [f32; R]) -> [[
     [a, plus, minus, c]
 }
 
-struct Block<'a> {
-    input: &'a [f32],
+struct Block<'a, T> {
+    input: &'a [T],
     kernels: &'a [f32],
     bias: &'a [f32],
     sizes: Sizes,
@@ -215,7 +216,7 @@ struct Block<'a> {
     /// Columns of tiles per step.
     wide: usize,
     /// The pixel rows of the block, one slice per output channel.
-    out: Vec<&'a mut [f32]>,
+    out: Vec<&'a mut [T]>,
     scratch: &'a mut Scratch,
 }
 
@@ -232,7 +233,7 @@ struct Part {
     padded: usize,
 }
 
-impl Tiled for Block<'_> {
+impl<T: Held> Tiled for Block<'_, T> {
     #[inline(always)]
     fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         let (channels, lanes) = (self.sizes.channels, S::F32_LANES);
@@ -270,7 +271,7 @@ impl Tiled for Block<'_> {
     }
 }
 
-impl Block<'_> {
+impl<T: Held> Block<'_, T> {
     /// Transforms the tiles of all input channels into the right-hand sides of the products, in panels as
     /// wide as a register tile: `[product, panel, in, tile]`.
     #[inline(always)]
@@ -278,11 +279,12 @@ impl Block<'_> {
         let (channels, columns) = (self.sizes.channels, V * S::F32_LANES);
         let stride = part.padded + S::F32_LANES;
         let (tiles, lines) = rest.split_at_mut(PRODUCTS * stride);
+        let (lines, wide) = lines.split_at_mut(lines.len() / LINES * 8);
         for channel in 0..channels {
             let size = self.sizes.height * self.sizes.width;
             let plane = &self.input[channel * size..][..size];
             for row in 0..part.rows {
-                self.split_rows(plane, self.first + row, part, lines);
+                self.split_rows(plane, self.first + row, part, lines, wide);
                 // A row that ends within a vector spills into the next row, which is written later.
                 transform_tiles(simd, part.wide, lines, &mut tiles[row * part.wide..], stride);
             }
@@ -302,7 +304,7 @@ impl Block<'_> {
 
     /// Copies the four input rows of a row of tiles, even and odd columns separately.
     #[inline(always)]
-    fn split_rows(&self, plane: &[f32], row: usize, part: Part, lines: &mut [f32]) {
+    fn split_rows(&self, plane: &[T], row: usize, part: Part, lines: &mut [f32], wide: &mut [f32]) {
         let Sizes { height, width, padding, .. } = self.sizes;
         let count = part.wide + 1;
         for (line, both) in lines.chunks_exact_mut(lines.len() / 4).enumerate() {
@@ -319,11 +321,17 @@ impl Block<'_> {
             let edge = usize::from(part.left == 0 && padding == 1);
             let start = 2 * part.left + 2 * edge - padding;
             let inside = (width.saturating_sub(start) / 2).min(count - edge);
-            let pairs = source.get(start..).map_or(&[][..], |source| source[..2 * inside].as_chunks().0);
+            let pairs = source.get(start..).map_or(&[][..], |source| T::widened(&source[..2 * inside], wide));
+            let pairs = pairs.as_chunks::<2>().0;
             for ((even, odd), pair) in even[edge..].iter_mut().zip(&mut odd[edge..]).zip(pairs) {
-                [*even, *odd] = *pair;
+                *even = pair[0];
+                *odd = pair[1];
             }
-            let value = |column: usize| source.get(column.wrapping_sub(padding)).copied().unwrap_or(0.0);
+            let mut value = |column: usize| {
+                let value =
+                    source.get(column.wrapping_sub(padding)..).and_then(|source| source.first_chunk());
+                value.map_or(0.0, |value: &[T; 1]| T::widened(value, wide)[0])
+            };
             for column in (0..edge).chain(edge + inside..count) {
                 even[column] = value(2 * (part.left + column));
                 odd[column] = value(2 * (part.left + column) + 1);
@@ -360,20 +368,22 @@ impl Block<'_> {
 
     /// Interleaves the four pixels of each tile into the rows of an output channel.
     #[inline(always)]
-    fn write(&mut self, part: Part, pixels: &[f32], channel: usize) {
+    fn write(&mut self, part: Part, pixels: &mut [f32], channel: usize) {
         let width = self.sizes.out_width;
+        let (pixels, wide) = pixels.split_at_mut(4 * part.padded);
         let pixels: [&[f32]; 4] = std::array::from_fn(|pixel| &pixels[pixel * part.padded..][..part.padded]);
         for (y, out) in self.out[channel].chunks_mut(width).enumerate() {
             let tiles = (y / 2) * part.wide..(y / 2 + 1) * part.wide;
             let (left, right) = (&pixels[y % 2 * 2][tiles.clone()], &pixels[y % 2 * 2 + 1][tiles]);
             let out = &mut out[2 * part.left..(2 * (part.left + part.wide)).min(width)];
-            let (pairs, last) = out.as_chunks_mut::<2>();
+            let (pairs, last) = T::target(out, wide).as_chunks_mut::<2>();
             for ((pair, left), right) in pairs.iter_mut().zip(left).zip(right) {
                 *pair = [*left, *right];
             }
             if let ([last], Some(value)) = (last, left.last()) {
                 *last = *value;
             }
+            T::finish(out, wide);
         }
     }
 }

@@ -55,6 +55,7 @@ impl Tiled for Strip<'_> {
 /// `G g Gᵀ` for a part of the kernels of some output channels, the first of which begins a strip. Parts of a strip that are not
 /// wanted are left out.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
 pub(super) fn transform<S: Simd, const R: usize>(
     simd: S,
     kernels: Weights<'_>,
