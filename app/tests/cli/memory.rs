@@ -251,7 +251,7 @@ fn the_least_budget_works_and_less_is_refused_before_the_run() {
 fn a_run_reports_about_itself() {
     let folder = TempDir::new().unwrap();
     let card =
-        ["--card", "rtx-3060", "--offload", "layer_streaming", "--vram-budget", "6MB", "--output", "a.png"];
+        ["--card", "rtx-3060", "--offload", "layer_streaming", "--vram-budget", "5MB", "--output", "a.png"];
     let files = ["--telemetry", "run.jsonl", "--trace", "trace.json", "--offload-log"];
     let output = draw(folder.path(), &[&card[..], &files].concat());
     assert_fine(&output);
