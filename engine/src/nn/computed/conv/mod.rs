@@ -446,6 +446,8 @@ mod tests {
             (16, 16, 4, 1001),
             (300, 65, 17, 18),
             (130, 33, 32, 33),
+            // Many tiles, but more kernels than are transformed first: several blocks one after the other.
+            (400, 336, 44, 70),
         ] {
             for conv in [Conv2d::SAME_3X3, INNER_3X3] {
                 let (x, weight) =
