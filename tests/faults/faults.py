@@ -7,6 +7,9 @@ that operation fail: with an error of the system, or, when reading, with the end
 - either write the same bytes as without a fault, or say what is wrong on the standard error and exit with 1;
 - leave no result behind when it failed, and no temporary file;
 - leave everything so that the next run of the same job writes the same bytes.
+
+The engine of the job `engine` is a process of its own. There, the connection breaks at each message, before it or in its
+middle, and the next one is whole: the job writes the same bytes.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import collections
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -58,6 +62,7 @@ STARTER = ["model_index.json", "starter.toml", "scheduler", "text_encoder", "tok
 Point = collections.namedtuple("Point", "operation path count fault")
 # Names of temporary files, which differ from run to run.
 TEMPORARY = re.compile(r"\.sluice-\w+\.tmp")
+RELAY = pathlib.Path(__file__).resolve().with_name("relay.py")
 
 
 class Job:
@@ -77,6 +82,43 @@ class Job:
     def command(self, program):
         return [program, *self.arguments, "--threads", "1"]
 
+    def points(self, program, folder):
+        """The points at which the job can fail, and for each by what `fail` finds its file."""
+        return traced(self, program, folder)
+
+    def fail(self, program, folder, point, name):
+        """Lets the job fail at a point; its code, what it says, and whether it got there."""
+        inject = f"inject={point.operation}:{point.fault}:when={point.count}"
+        file = ["-P", name] if name else []
+        strace = ["strace", "-f", "-qq", "-o", "trace", *file, "-e", f"trace={point.operation}", "-e", inject]
+        code, errors = run([*strace, *self.command(program)], folder)
+        return code, errors, "INJECTED" in (folder / "trace").read_text(errors="replace")
+
+
+class EngineJob(Job):
+    """A job whose engine is behind a relay, which breaks the connection."""
+
+    def command(self, program, point="none"):
+        relay = shlex.join([sys.executable, str(RELAY), "notes", point, program, "worker", "--own"])
+        return [*super().command(program), "--engine", relay]
+
+    def prepare(self, folder, model, image):
+        super().prepare(folder, model, image)
+        (folder / "notes").mkdir()
+
+    def points(self, program, folder):
+        code, errors = run(self.command(program, "count"), folder)
+        if code != 0:
+            sys.exit(f"{self.name}: the job fails without a fault: {errors}")
+        counts = {to: len((folder / "notes" / to).read_bytes()) for to in ["engine", "program"]}
+        places = [(to, number) for to, count in counts.items() for number in range(1, count + 1)]
+        return {Point("message", f"to the {to}", number, part): to for to, number in places for part in ["none", "half"]}
+
+    def fail(self, program, folder, point, name):
+        command = self.command(program, f"{name}:{point.count}:{point.fault}")
+        code, errors = run(command, folder)
+        return code, errors, (folder / "notes/broken").exists()
+
 
 JOBS = [
     Job(
@@ -92,6 +134,12 @@ JOBS = [
         "image.webp",
     ),
     Job("upscale", "upscale input.png --scale 2 --output out/image.png".split(), "image.png"),
+    EngineJob(
+        "engine",
+        "generate --model model --prompt sea --seed 3 --width 64 --height 64 --steps 1 --init-image input.png "
+        "--output out/image.png".split(),
+        "image.png",
+    ),
 ]
 
 
@@ -107,8 +155,8 @@ def run(command, folder):
             command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=PATIENCE
         )
     except subprocess.TimeoutExpired:
-        return None, "", "it does not end"
-    return done.returncode, done.stdout, done.stderr
+        return None, "it does not end"
+    return done.returncode, done.stderr
 
 
 def bytes_of(folder, job):
@@ -116,15 +164,15 @@ def bytes_of(folder, job):
     return file.read_bytes() if file.exists() else None
 
 
-def points(job, program, folder):
+def traced(job, program, folder):
     """The operations of the job on its own files, and the name by which strace finds the file of each.
 
     Each has its number on that file within its thread; on temporary files, its number on all files, and no name.
     """
     log = folder / "trace"
-    traced = ",".join(FAULTS)
-    command = ["strace", "-f", "-y", "-s", "0", "-qq", "-e", f"trace=?{traced.replace(',', ',?')}", "-o", str(log)]
-    code, _, errors = run([*command, *job.command(program)], folder)
+    operations = ",".join(f"?{operation}" for operation in FAULTS)
+    command = ["strace", "-f", "-y", "-s", "0", "-qq", "-e", f"trace={operations}", "-o", str(log)]
+    code, errors = run([*command, *job.command(program)], folder)
     if code != 0:
         sys.exit(f"{job.name}: the job fails without a fault: {errors}")
     counts = collections.Counter()
@@ -155,12 +203,8 @@ def points(job, program, folder):
 
 
 def judge(job, program, folder, point, name, expected):
-    """How the job ends when the operation fails, and what is wrong with that; None if nothing is."""
-    inject = f"inject={point.operation}:{point.fault}:when={point.count}"
-    file = ["-P", name] if name else []
-    traced = ["strace", "-f", "-qq", "-o", "trace", *file, "-e", f"trace={point.operation}", "-e", inject]
-    code, _, errors = run([*traced, *job.command(program)], folder)
-    happened = "INJECTED" in (folder / "trace").read_text(errors="replace")
+    """How the job ends when a point fails, and what is wrong with that; None if nothing is."""
+    code, errors, happened = job.fail(program, folder, point, name)
     end = "went on" if code == 0 else "failed in words"
     end = end if happened else "not reached"
     left = sorted(path.name for path in (folder / "out").iterdir())
@@ -180,7 +224,7 @@ def judge(job, program, folder, point, name, expected):
     # The next job runs.
     shutil.rmtree(folder / "out")
     (folder / "out").mkdir()
-    code, _, errors = run(job.command(program), folder)
+    code, errors = run(job.command(program), folder)
     if code != 0 or bytes_of(folder, job) != expected:
         faults.append(f"the next run ends with {code}: {errors[-300:]}")
     return end, "; ".join(faults) or None
@@ -217,7 +261,7 @@ def main():
         for job in (job for job in JOBS if job.name in chosen):
             folder = scratch / "first"
             job.prepare(folder, model, image)
-            found = points(job, program, folder)
+            found = job.points(program, folder)
             expected = bytes_of(folder, job)
             relative = lambda point: point.path.removeprefix(str(folder) + "/")
             if arguments.list:
