@@ -172,6 +172,33 @@ pub fn package(tensors: &Tensors, choose: impl Fn(&str, &[usize]) -> Encoding) -
     written.collect()
 }
 
+/// As in published GGUF files: matrices in blocks if their rows are whole blocks, else in 16 bits.
+pub fn in_blocks(tensors: &Tensors) -> Result<Packaged> {
+    package(tensors, |_, shape| match shape {
+        [_, columns] if columns.is_multiple_of(256) => Format::Q4K.into(),
+        [_, columns] if columns.is_multiple_of(32) => Format::Q8_0.into(),
+        [_, _] => Format::F16.into(),
+        _ => Format::F32.into(),
+    })
+}
+
+/// As in published GGUF files: those of the chosen matrices whose rows are whole blocks in 8 bits, all others in 16.
+pub fn in_8_bits(tensors: &Tensors, is_chosen: impl Fn(&str) -> bool) -> Result<Packaged> {
+    package(tensors, |name, shape| match shape {
+        [_, columns] if is_chosen(name) && columns.is_multiple_of(32) => Format::Q8_0.into(),
+        [_, _] => Format::Bf16.into(),
+        _ => Format::F32.into(),
+    })
+}
+
+/// As in published safetensors files: the chosen matrices in fp8 with a scale each, all else in bf16.
+pub fn in_scaled_fp8(tensors: &Tensors, is_chosen: impl Fn(&str) -> bool) -> Result<Packaged> {
+    package(tensors, |name, shape| match shape {
+        [_, _] if is_chosen(name) => Encoding::scaled(Format::F8E4m3, shape.iter().product()),
+        _ => Format::Bf16.into(),
+    })
+}
+
 /// llama.cpp's names for the tensors of a T5 encoder.
 pub const T5_IN_LLAMA: [(&str, &str); 13] = [
     ("encoder.block.", "enc.blk."),

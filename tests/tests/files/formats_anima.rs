@@ -3,15 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sluice_engine::{
-    checkpoint::CheckpointError,
-    models,
-    precision::{Encoding, Format},
-};
+use sluice_engine::{checkpoint::CheckpointError, models};
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::{Tensors, prefixed},
-    packed::{Packaged, ScaleNames, package, write_gguf},
+    packed::{Packaged, ScaleNames, in_8_bits, in_scaled_fp8, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -31,12 +27,7 @@ fn check(
 
 /// As in published files: matrices of the blocks in 8 bits, all others in 16.
 fn in_blocks(tensors: &Tensors) -> Packaged {
-    package(tensors, |name, shape| match shape {
-        [_, columns] if is_in_block(name) && columns.is_multiple_of(32) => Format::Q8_0.into(),
-        [_, _] => Format::Bf16.into(),
-        _ => Format::F32.into(),
-    })
-    .unwrap()
+    in_8_bits(tensors, is_in_block).unwrap()
 }
 
 fn is_in_block(name: &str) -> bool {
@@ -54,13 +45,7 @@ fn gguf_draws_what_its_widened_weights_draw() {
 
 #[test]
 fn scaled_fp8_draws_what_its_widened_weights_draw() {
-    let pack = |_: &str, tensors: &Tensors| {
-        package(tensors, |name, shape| match shape {
-            [_, _] if is_in_block(name) => Encoding::scaled(Format::F8E4m3, shape.iter().product()),
-            _ => Format::Bf16.into(),
-        })
-        .unwrap()
-    };
+    let pack = |_: &str, tensors: &Tensors| in_scaled_fp8(tensors, is_in_block).unwrap();
     for names in [ScaleNames::ScaleWeight, ScaleNames::WeightScale] {
         check("fp8", pack, as_safetensors(names));
     }
@@ -70,11 +55,8 @@ fn scaled_fp8_draws_what_its_widened_weights_draw() {
 #[test]
 fn scaled_fp8_under_the_published_prefix_draws_the_same() {
     let pack = |_: &str, tensors: &Tensors| {
-        package(&prefixed("net.", tensors.clone()), |name, shape| match shape {
-            [_, _] if name.strip_prefix("net.").is_some_and(is_in_block) => {
-                Encoding::scaled(Format::F8E4m3, shape.iter().product())
-            }
-            _ => Format::Bf16.into(),
+        in_scaled_fp8(&prefixed("net.", tensors.clone()), |name| {
+            name.strip_prefix("net.").is_some_and(is_in_block)
         })
         .unwrap()
     };

@@ -10,7 +10,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, package, renamed, write_gguf},
+    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, in_blocks, package, renamed, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -26,17 +26,6 @@ fn check(
         .unwrap();
 }
 
-/// As in published files: matrices in blocks if rows are whole blocks, else in 16 bits.
-fn in_blocks(tensors: &Tensors) -> Packaged {
-    package(tensors, |_, shape| match shape {
-        [_, columns] if columns.is_multiple_of(256) => Format::Q4K.into(),
-        [_, columns] if columns.is_multiple_of(32) => Format::Q8_0.into(),
-        [_, _] => Format::F16.into(),
-        _ => Format::F32.into(),
-    })
-    .unwrap()
-}
-
 fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
     let path = model.join(format!("{file}.gguf"));
     match file {
@@ -47,7 +36,7 @@ fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
 
 #[test]
 fn gguf_draws_what_its_widened_weights_draw() {
-    check("GGUF", |_, tensors| in_blocks(tensors), gguf);
+    check("GGUF", |_, tensors| in_blocks(tensors).unwrap(), gguf);
 }
 
 /// The matrices of the blocks in one format; rows of one scale are parts of a joined matrix, too.
@@ -72,7 +61,7 @@ fn scaled_fp8_and_nf4_draw_what_their_widened_weights_draw() {
 #[test]
 fn files_say_what_they_hold() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &in_blocks(tensors));
+    let write = |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &in_blocks(tensors).unwrap());
     let fixture = Fixture::new("flux2", "default");
     let model = with_files(&fixture, folder.path(), &[DENOISER, ENCODER], write).unwrap();
     for (file, what) in [

@@ -3,14 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sluice_engine::{
-    models,
-    precision::{Encoding, Format},
-};
+use sluice_engine::models;
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{Packaged, ScaleNames, package, write_gguf},
+    packed::{Packaged, ScaleNames, in_8_bits, in_scaled_fp8, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -23,16 +20,7 @@ fn fixture() -> Fixture {
 
 /// As in city96's files: matrices of the blocks in 8 bits, but for the choice of experts.
 fn in_blocks(tensors: &Tensors) -> Packaged {
-    package(tensors, |name, shape| match shape {
-        [_, columns]
-            if name.contains("_blocks.") && !name.contains(".gate.") && columns.is_multiple_of(32) =>
-        {
-            Format::Q8_0.into()
-        }
-        [_, _] => Format::Bf16.into(),
-        _ => Format::F32.into(),
-    })
-    .unwrap()
+    in_8_bits(tensors, |name| name.contains("_blocks.") && !name.contains(".gate.")).unwrap()
 }
 
 fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
@@ -48,13 +36,7 @@ fn gguf_draws_what_its_widened_weights_draw() {
 #[test]
 fn scaled_fp8_draws_what_its_widened_weights_draw() {
     let pack = |_: &str, tensors: &Tensors| {
-        package(tensors, |name, shape| match shape {
-            [_, _] if name.contains("_blocks.") || name.contains(".layers.") => {
-                Encoding::scaled(Format::F8E4m3, shape.iter().product())
-            }
-            _ => Format::Bf16.into(),
-        })
-        .unwrap()
+        in_scaled_fp8(tensors, |name| name.contains("_blocks.") || name.contains(".layers.")).unwrap()
     };
     let write = as_safetensors(ScaleNames::ScaleWeight);
     check_files("fp8", (&fixture(), "guided"), &[DENOISER, LLAMA], pack, write).unwrap();

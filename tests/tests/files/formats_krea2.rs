@@ -3,14 +3,11 @@
 use std::{fs, path::Path};
 
 use anyhow::Result;
-use sluice_engine::{
-    models,
-    precision::{Encoding, Format},
-};
+use sluice_engine::models;
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored},
     original_names::Tensors,
-    packed::{Packaged, ScaleNames, package, write_gguf},
+    packed::{Packaged, ScaleNames, in_8_bits, in_scaled_fp8, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -32,12 +29,7 @@ fn check(
 
 /// As in published files: matrices of the blocks in 8 bits, all others in 16.
 fn in_blocks(tensors: &Tensors) -> Packaged {
-    package(tensors, |name, shape| match shape {
-        [_, columns] if name.starts_with("blocks.") && columns.is_multiple_of(32) => Format::Q8_0.into(),
-        [_, _] => Format::Bf16.into(),
-        _ => Format::F32.into(),
-    })
-    .unwrap()
+    in_8_bits(tensors, |name| name.starts_with("blocks.")).unwrap()
 }
 
 fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
@@ -52,13 +44,7 @@ fn gguf_draws_what_its_widened_weights_draw() {
 #[test]
 fn scaled_fp8_draws_what_its_widened_weights_draw() {
     let pack = |_: &str, tensors: &Tensors| {
-        package(tensors, |name, shape| match shape {
-            [_, _] if name.starts_with("blocks.") || name.contains(".layers.") => {
-                Encoding::scaled(Format::F8E4m3, shape.iter().product())
-            }
-            _ => Format::Bf16.into(),
-        })
-        .unwrap()
+        in_scaled_fp8(tensors, |name| name.starts_with("blocks.") || name.contains(".layers.")).unwrap()
     };
     for names in [ScaleNames::ScaleWeight, ScaleNames::WeightScale] {
         check("fp8", &[DENOISER, ENCODER], pack, as_safetensors(names));

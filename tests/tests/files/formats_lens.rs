@@ -20,7 +20,9 @@ use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, load, save},
     golden::{MODULE, WHOLE_RUN, compare},
     original_names::Tensors,
-    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, Written, package, renamed, write_gguf},
+    packed::{
+        LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, Written, in_blocks, in_scaled_fp8, renamed, write_gguf,
+    },
     runner::Runner,
     twins::{as_safetensors, check_files, check_twins, with_files},
 };
@@ -49,35 +51,18 @@ fn check(
     check_files(name, (&fixture(), "guided"), &[DENOISER], pack, write).unwrap();
 }
 
-/// As in published files: matrices in blocks if rows are whole blocks, else in 16 bits.
-fn in_blocks(tensors: &Tensors) -> Packaged {
-    package(tensors, |_, shape| match shape {
-        [_, columns] if columns.is_multiple_of(256) => Format::Q4K.into(),
-        [_, columns] if columns.is_multiple_of(32) => Format::Q8_0.into(),
-        [_, _] => Format::F16.into(),
-        _ => Format::F32.into(),
-    })
-    .unwrap()
-}
-
 fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
     write_gguf(&model.join(format!("{file}.gguf")), "lens", tensors)
 }
 
 #[test]
 fn gguf_draws_what_its_widened_weights_draw() {
-    check("GGUF", |_, tensors| in_blocks(tensors), gguf);
+    check("GGUF", |_, tensors| in_blocks(tensors).unwrap(), gguf);
 }
 
 #[test]
 fn scaled_fp8_draws_what_its_widened_weights_draw() {
-    let pack = |_: &str, tensors: &Tensors| {
-        package(tensors, |name, shape| match shape {
-            [_, _] if name.contains("blocks.") => Encoding::scaled(Format::F8E4m3, shape.iter().product()),
-            _ => Format::Bf16.into(),
-        })
-        .unwrap()
-    };
+    let pack = |_: &str, tensors: &Tensors| in_scaled_fp8(tensors, |name| name.contains("blocks.")).unwrap();
     for names in [ScaleNames::ScaleWeight, ScaleNames::WeightScale] {
         check("fp8", pack, as_safetensors(names));
     }
@@ -86,7 +71,7 @@ fn scaled_fp8_draws_what_its_widened_weights_draw() {
 #[test]
 fn a_file_says_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &in_blocks(tensors));
+    let write = |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &in_blocks(tensors).unwrap());
     let model = with_files(&fixture(), folder.path(), &[DENOISER], write).unwrap();
     let content = models::content(&model.join(format!("{DENOISER}.gguf"))).unwrap();
     assert_eq!((content.what.as_str(), content.format.as_str()), ("Lens denoiser", "GGUF"));

@@ -3,14 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sluice_engine::{
-    models,
-    precision::{Encoding, Format},
-};
+use sluice_engine::models;
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, package, renamed, write_gguf},
+    packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, ScaleNames, in_blocks, in_scaled_fp8, renamed, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -24,17 +21,6 @@ fn check(
 ) {
     check_files(name, (&Fixture::new("qwen_image", "default"), "guided"), &[DENOISER, ENCODER], pack, write)
         .unwrap();
-}
-
-/// As in published files: matrices in blocks if rows are whole blocks, else in 16 bits.
-fn in_blocks(tensors: &Tensors) -> Packaged {
-    package(tensors, |_, shape| match shape {
-        [_, columns] if columns.is_multiple_of(256) => Format::Q4K.into(),
-        [_, columns] if columns.is_multiple_of(32) => Format::Q8_0.into(),
-        [_, _] => Format::F16.into(),
-        _ => Format::F32.into(),
-    })
-    .unwrap()
 }
 
 /// A language model in GGUF has no vision tower: that is a file of its own.
@@ -56,19 +42,13 @@ fn gguf(model: &Path, file: &str, tensors: &Packaged) -> Result<()> {
 
 #[test]
 fn gguf_draws_what_its_widened_weights_draw() {
-    check("GGUF", |_, tensors| in_blocks(tensors), gguf);
+    check("GGUF", |_, tensors| in_blocks(tensors).unwrap(), gguf);
 }
 
 #[test]
 fn scaled_fp8_draws_what_its_widened_weights_draw() {
     let pack = |_: &str, tensors: &Tensors| {
-        package(tensors, |name, shape| match shape {
-            [_, _] if name.contains("layers.") || name.contains("blocks.") => {
-                Encoding::scaled(Format::F8E4m3, shape.iter().product())
-            }
-            _ => Format::Bf16.into(),
-        })
-        .unwrap()
+        in_scaled_fp8(tensors, |name| name.contains("layers.") || name.contains("blocks.")).unwrap()
     };
     for names in [ScaleNames::ScaleWeight, ScaleNames::WeightScale] {
         check("fp8", pack, as_safetensors(names));
@@ -78,7 +58,7 @@ fn scaled_fp8_draws_what_its_widened_weights_draw() {
 #[test]
 fn files_say_what_they_hold() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &in_blocks(tensors));
+    let write = |model: &Path, file: &str, tensors: &Tensors| gguf(model, file, &in_blocks(tensors).unwrap());
     let fixture = Fixture::new("qwen_image", "default");
     let model = with_files(&fixture, folder.path(), &[DENOISER, ENCODER], write).unwrap();
     for (file, what) in [(DENOISER, "Qwen-Image denoiser"), (ENCODER, "Qwen2.5-VL text encoder, width 256")] {

@@ -3,14 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use sluice_engine::{
-    models,
-    precision::{Encoding, Format},
-};
+use sluice_engine::{models, precision::Format};
 use sluice_tests::{
     checkpoint::Fixture,
     original_names::Tensors,
-    packed::{Packaged, ScaleNames, T5_IN_LLAMA, package, renamed, write_gguf},
+    packed::{Packaged, ScaleNames, T5_IN_LLAMA, in_scaled_fp8, package, renamed, write_gguf},
     twins::{as_safetensors, check_files, with_files},
 };
 
@@ -54,13 +51,7 @@ fn gguf_generates_what_its_widened_weights_generate() {
 
 #[test]
 fn scaled_fp8_generates_what_its_widened_weights_generate() {
-    let pack = |_: &str, tensors: &Tensors| {
-        package(tensors, |name, shape| match shape {
-            [_, _] if name.contains("block") => Encoding::scaled(Format::F8E4m3, shape.iter().product()),
-            _ => Format::Bf16.into(),
-        })
-        .unwrap()
-    };
+    let pack = |_: &str, tensors: &Tensors| in_scaled_fp8(tensors, |name| name.contains("block")).unwrap();
     for names in [ScaleNames::ScaleWeight, ScaleNames::WeightScale] {
         check("fp8", pack, as_safetensors(names));
     }
