@@ -62,8 +62,46 @@ pub(super) fn rows_together(rows: usize, is_rotated: bool) -> [usize; 2] {
     if is_rotated { [rows.min(ROTATED), (rows - 1) % ROTATED + 1] } else { [rows; 2] }
 }
 
-/// The parts of rows of a product that each work item computes: across the outputs, then down the rows.
-pub(super) fn work_items<T>(out: &mut [T], outputs: usize, cut: Cut) -> Vec<Vec<&mut [T]>> {
+/// Some outputs of some rows of a product.
+pub(super) struct Item<'a, T> {
+    /// Index of the first output.
+    pub first: usize,
+    /// Index of the first row.
+    pub row: usize,
+    /// The initial value of the sums; `None` adds to what `out` holds.
+    pub bias: Option<&'a [f32]>,
+    /// The outputs of each row.
+    pub out: Vec<&'a mut [T]>,
+}
+
+/// Computes the work items of a product on all threads: across the outputs, then down the rows. Each takes up to so many
+/// scratch values.
+pub(super) fn compute_items<T: Send>(
+    out: &mut [T],
+    start: Start<'_>,
+    cut: Cut,
+    scratch_values: usize,
+    compute: impl Fn(Item<'_, T>, &mut Scratch) + Sync,
+) {
+    let outputs = start.outputs();
+    let across = outputs.div_ceil(cut.outputs);
+    let work = work_items(out, outputs, cut);
+    let reserve = Reserve::new(work.len(), scratch_values);
+    work.into_par_iter().enumerate().for_each_init(
+        || reserve.lend(),
+        |scratch, (index, out)| {
+            let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
+            let bias = match start {
+                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
+                Start::There(_) => None,
+            };
+            compute(Item { first, row, bias, out }, scratch);
+        },
+    );
+}
+
+/// The parts of rows that each work item computes.
+fn work_items<T>(out: &mut [T], outputs: usize, cut: Cut) -> Vec<Vec<&mut [T]>> {
     let rows = out.len() / outputs;
     let (across, down) = (outputs.div_ceil(cut.outputs), rows.div_ceil(cut.rows));
     let mut work: Vec<Vec<&mut [T]>> = Vec::with_capacity(across * down);
@@ -107,21 +145,11 @@ fn multiply_rows(x: &[f32], weights: Weights, start: Start, inputs: usize, out: 
     let outputs = start.outputs();
     let rows = out.len() / outputs;
     let cut = Cut::new([rows, inputs, outputs], rayon::current_num_threads());
-    let across = outputs.div_ceil(cut.outputs);
-    let work = work_items(out, outputs, cut);
-    let reserve = Reserve::new(work.len(), item_values(inputs, cut.outputs.min(outputs)));
-    work.into_par_iter().enumerate().for_each_init(
-        || reserve.lend(),
-        |scratch, (index, out)| {
-            let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
-            let bias = match start {
-                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                Start::There(_) => None,
-            };
-            let x = &x[row * inputs..][..out.len() * inputs];
-            run(Block { x, weights, bias, inputs, first, out, scratch });
-        },
-    );
+    let item = item_values(inputs, cut.outputs.min(outputs));
+    compute_items(out, start, cut, item, |Item { first, row, bias, out }, scratch| {
+        let x = &x[row * inputs..][..out.len() * inputs];
+        run(Block { x, weights, bias, inputs, first, out, scratch });
+    });
 }
 
 /// Scratch bytes of a product, without its input and its result.

@@ -11,8 +11,8 @@ use super::{
     super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
-        product::{Cut, work_items},
-        scratch::{Reserve, Scratch},
+        product::{Cut, Item, compute_items},
+        scratch::Scratch,
         simd::run,
     },
     GAP, Instruction, Kept, LANES, STRIP,
@@ -28,7 +28,6 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
     let (outputs, depth) = (start.outputs(), pairs_of(inputs));
     let (weights, rotation) = weights.without_rotation();
     let cut = TileCut::new([out.len() / outputs, inputs, outputs], rayon::current_num_threads());
-    let across = outputs.div_ceil(cut.outputs);
     let mut panels = Scratch::default();
     for (x, out) in x.chunks(cut.together * inputs).zip(out.chunks_mut(cut.together * outputs)) {
         let rows = x.len() / inputs;
@@ -36,27 +35,18 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
         panels.par_chunks_mut(COLUMNS * depth).zip(x.par_chunks(COLUMNS * inputs)).for_each(|(panel, x)| {
             pack(x, inputs, rotation, panel);
         });
-        let work = work_items(out, outputs, Cut { outputs: cut.outputs, rows: cut.rows });
         let panels = &*panels;
         let width = rows.next_multiple_of(LANES).min(cut.rows);
         let item = tiles_item_values([width, inputs, cut.outputs.min(outputs)]);
-        let reserve = Reserve::new(work.len(), item);
-        work.into_par_iter().enumerate().for_each_init(
-            || reserve.lend(),
-            |scratch, (index, out)| {
-                let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
-                let bias = match start {
-                    Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                    Start::There(_) => None,
-                };
-                let width = out.len().next_multiple_of(LANES);
-                let panels = &panels[row * depth..][..width * depth];
-                let block = Block { panels, weights, first, bias, inputs, width };
-                let unit = Unit::of(Instruction::Tiles);
-                // SAFETY: the processor has AVX-512 with bf16, or the first line had panicked.
-                unsafe { compute(block, unit, out, scratch) }
-            },
-        );
+        let items = Cut { outputs: cut.outputs, rows: cut.rows };
+        compute_items(out, start, items, item, |Item { first, row, bias, out }, scratch| {
+            let width = out.len().next_multiple_of(LANES);
+            let panels = &panels[row * depth..][..width * depth];
+            let block = Block { panels, weights, first, bias, inputs, width };
+            let unit = Unit::of(Instruction::Tiles);
+            // SAFETY: the processor has AVX-512 with bf16, or the first line had panicked.
+            unsafe { compute(block, unit, out, scratch) }
+        });
     }
 }
 

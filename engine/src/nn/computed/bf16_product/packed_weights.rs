@@ -16,7 +16,7 @@ use super::{
     super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
-        product::{Cut, ROTATED, work_items},
+        product::{Cut, Item, ROTATED, compute_items},
         scratch::{Reserve, Scratch},
         simd::run,
     },
@@ -66,29 +66,17 @@ fn multiply_rows<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, in
     let outputs = start.outputs();
     let rows = out.len() / outputs;
     let cut = Cut::new([rows, inputs / 2, outputs], rayon::current_num_threads());
-    let across = outputs.div_ceil(cut.outputs);
     let joined = match weights {
         Weights::Bf16(values) => <[u32]>::ref_from_bytes(values[..outputs * inputs].as_bytes()).ok(),
         _ => None,
     };
     let item = pairs_item_values([cut.rows.min(rows), inputs / 2, cut.outputs.min(outputs)]);
-    let work = work_items(out, outputs, cut);
-    let reserve = Reserve::new(work.len(), item);
-    work.into_par_iter().enumerate().for_each_init(
-        || reserve.lend(),
-        |scratch, (index, out)| {
-            let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
-            let bias = match start {
-                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                Start::There(_) => None,
-            };
-            let x = &x[row * inputs..][..out.len() * inputs];
-            let x = x.as_chunks().0;
-            let block = Block { x, weights, joined, bias, pairs: inputs / 2, first };
-            // SAFETY: the processor has AVX-512 with bf16, or `multiply` had panicked.
-            unsafe { block.compute(out, scratch) }
-        },
-    );
+    compute_items(out, start, cut, item, |Item { first, row, bias, out }, scratch| {
+        let x = x[row * inputs..][..out.len() * inputs].as_chunks().0;
+        let block = Block { x, weights, joined, bias, pairs: inputs / 2, first };
+        // SAFETY: the processor has AVX-512 with bf16, or `multiply` had panicked.
+        unsafe { block.compute(out, scratch) }
+    });
 }
 
 /// Some outputs of some rows.

@@ -14,7 +14,7 @@ use super::{
     super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
-        product::work_items,
+        product::{Item, compute_items},
         scratch::{Reserve, Scratch},
         simd::{Tiled, run},
     },
@@ -56,25 +56,14 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
         );
         drop(reserve);
         let (words, units): (&[u32], &[f32]) = (cast_slice(words), units);
-        let across = outputs.div_ceil(cut.items.outputs);
-        let work = work_items(out, outputs, cut.items);
-        let item = [cut.items.rows.min(rows), inputs, cut.items.outputs.min(outputs)];
-        let reserve = Reserve::new(work.len(), item_values(item));
-        work.into_par_iter().enumerate().for_each_init(
-            || reserve.lend(),
-            |scratch, (index, out)| {
-                let (first, row) = (index % across * cut.items.outputs, index / across * cut.items.rows);
-                let bias = match start {
-                    Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                    Start::There(_) => None,
-                };
-                let x = Row {
-                    words: &words[row * pairs..][..out.len() * pairs],
-                    units: &units[row * groups..][..out.len() * groups],
-                };
-                run(Block { x, weights, bias, inputs, first, out, scratch });
-            },
-        );
+        let item = item_values([cut.items.rows.min(rows), inputs, cut.items.outputs.min(outputs)]);
+        compute_items(out, start, cut.items, item, |Item { first, row, bias, out }, scratch| {
+            let x = Row {
+                words: &words[row * pairs..][..out.len() * pairs],
+                units: &units[row * groups..][..out.len() * groups],
+            };
+            run(Block { x, weights, bias, inputs, first, out, scratch });
+        });
     }
 }
 
