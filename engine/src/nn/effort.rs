@@ -14,8 +14,6 @@ use super::computed::{
 const BY_TWO: f64 = 4.0 / 9.0;
 /// The same of 4×4 pixels: a quarter, which takes the time of a quarter more because the sums pass through memory.
 const BY_FOUR: f64 = 5.0 / 16.0;
-/// How much longer its transforms take for each pixel.
-const LARGER: f64 = 1.75;
 
 /// How a convolution is computed on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +50,10 @@ pub struct Effort {
     pub value: u32,
     /// Per value that the tensor library copies into another order, which one thread does.
     pub copied: u32,
-    /// Per pixel and channel, in and out, of a Winograd convolution.
+    /// Per pixel and channel, in and out, of a Winograd convolution of 2×2 pixels.
     pub pixel: u32,
+    /// The same of 4×4 pixels.
+    pub pixel_by_four: u32,
     /// Per pair of channels of a Winograd convolution, whose kernels are transformed.
     pub kernel: u32,
     /// Per operation of a direct convolution.
@@ -75,6 +75,7 @@ impl Effort {
         value: 1_000,
         copied: 8_000,
         pixel: 9_000,
+        pixel_by_four: 16_000,
         kernel: 250_000,
         direct: 130,
         in_bf16: 50,
@@ -125,14 +126,13 @@ impl Effort {
     ) -> f64 {
         let operations = 2.0 * (pixels * taps) as f64 * inputs as f64 * outputs as f64;
         let call = of(self.call, 1);
+        let filtered = |products: f64, pixel: u32| {
+            let transforms = of(pixel, pixels * (inputs + outputs)) + of(self.kernel, inputs * outputs);
+            call + operations * products + transforms
+        };
         match path {
-            ConvPath::WinogradByTwo | ConvPath::WinogradByFour => {
-                let [products, transforms] =
-                    if path == ConvPath::WinogradByTwo { [BY_TWO, 1.0] } else { [BY_FOUR, LARGER] };
-                call + operations * products
-                    + of(self.pixel, pixels * (inputs + outputs)) * transforms
-                    + of(self.kernel, inputs * outputs)
-            }
+            ConvPath::WinogradByTwo => filtered(BY_TWO, self.pixel),
+            ConvPath::WinogradByFour => filtered(BY_FOUR, self.pixel_by_four),
             ConvPath::Small => {
                 let patches = self.moving(2 * pixels * inputs * taps);
                 call + operations + patches + of(self.packed, inputs * outputs * taps)
@@ -179,6 +179,8 @@ impl Effort {
         let (flat, deep, small) = (flat?, deep?, small?);
         let (few, up, down) = (ones(&[FEW, OUTER])?, ones(&[INNER, OUTER])?, ones(&[OUTER, INNER])?);
         let half_rows = rows.to_dtype(DType::BF16)?;
+        // Every CPU filters f16 by four.
+        let half_flat = (flat.0.to_dtype(DType::F16)?, flat.1.to_dtype(DType::F16)?);
         let convolve = |(x, kernels): &(Tensor, Tensor)| conv2d(x, kernels, None, Conv2d::SAME_3X3);
         let [
             product,
@@ -189,6 +191,7 @@ impl Effort {
             moving,
             copying,
             transforms,
+            transforms_by_four,
             kernels,
             directly,
             calls,
@@ -202,6 +205,7 @@ impl Effort {
             &|| silu_mul(&values, &values),
             &|| squares.transpose(0, 1)?.contiguous(),
             &|| convolve(&flat),
+            &|| convolve(&half_flat),
             &|| convolve(&deep),
             &|| convolve(&small),
             &|| {
@@ -232,6 +236,7 @@ impl Effort {
         let operations = |[channels, side]: [usize; 2]| (18 * channels * channels * side * side) as f64;
         let pixels = |[channels, side]: [usize; 2]| (2 * channels * side * side) as f64;
         let pixel = after(transforms, operations(IMAGES[0]) * BY_TWO) / pixels(IMAGES[0]);
+        let pixel_by_four = after(transforms_by_four, operations(IMAGES[0]) * BY_FOUR) / pixels(IMAGES[0]);
         let known = operations(IMAGES[1]) * BY_TWO + pixel * pixels(IMAGES[1]);
         let kernel = after(kernels, known) / (IMAGES[1][0] * IMAGES[1][0]) as f64;
         let direct = rate * directly / operations(IMAGES[2]);
@@ -252,31 +257,41 @@ impl Effort {
             }
             None => 0.0,
         };
-        let [output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call] =
-            [output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call]
-                .map(|one| (100.0 * one).round() as u32);
-        let measured =
-            Self { output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call };
+        let hundredths = |one: f64| (100.0 * one).round() as u32;
+        let measured = Self {
+            output: hundredths(output),
+            packed: hundredths(packed),
+            read: hundredths(read),
+            score: hundredths(score),
+            value: hundredths(value),
+            copied: hundredths(copied),
+            pixel: hundredths(pixel),
+            pixel_by_four: hundredths(pixel_by_four),
+            kernel: hundredths(kernel),
+            direct: hundredths(direct),
+            in_bf16: hundredths(in_bf16),
+            call: hundredths(call),
+        };
         Ok((rate, measured.or_usual()))
     }
 
     /// No function takes nothing beside its products. Where that was measured, another program held up the large product,
     /// and the function counts as usual.
     fn or_usual(self) -> Self {
-        let Self { output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call } = self;
         let or = |measured: u32, usual: u32| if measured == 0 { usual } else { measured };
         Self {
-            output: or(output, Self::USUAL.output),
-            packed: or(packed, Self::USUAL.packed),
-            read: or(read, Self::USUAL.read),
-            score: or(score, Self::USUAL.score),
-            value: or(value, Self::USUAL.value),
-            copied: or(copied, Self::USUAL.copied),
-            pixel: or(pixel, Self::USUAL.pixel),
-            kernel: or(kernel, Self::USUAL.kernel),
-            direct: or(direct, Self::USUAL.direct),
-            in_bf16: or(in_bf16, Self::USUAL.in_bf16),
-            call: or(call, Self::USUAL.call),
+            output: or(self.output, Self::USUAL.output),
+            packed: or(self.packed, Self::USUAL.packed),
+            read: or(self.read, Self::USUAL.read),
+            score: or(self.score, Self::USUAL.score),
+            value: or(self.value, Self::USUAL.value),
+            copied: or(self.copied, Self::USUAL.copied),
+            pixel: or(self.pixel, Self::USUAL.pixel),
+            pixel_by_four: or(self.pixel_by_four, Self::USUAL.pixel_by_four),
+            kernel: or(self.kernel, Self::USUAL.kernel),
+            direct: or(self.direct, Self::USUAL.direct),
+            in_bf16: or(self.in_bf16, Self::USUAL.in_bf16),
+            call: or(self.call, Self::USUAL.call),
         }
     }
 }
