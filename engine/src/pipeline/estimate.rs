@@ -173,9 +173,9 @@ impl Estimator<'_> {
         for Used { part, network } in encoders {
             let tokens: Vec<&Tokens> = prompts.iter().map(|prompt| &prompt.parts[part]).collect();
             let blocks = self.blocks(*part);
-            let given = Given { images: seen, states: &last_states(&encoded) };
-            let fresh =
-                text::encode(network.as_ref(), blocks.blocks(), &tokens, prompts[0].clip_skip, given)?;
+            let clip_skip = prompts[0].clip_skip;
+            let given = Given { clip_skip, images: seen, states: &last_states(&encoded) };
+            let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, given)?;
             encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| {
                 all.insert(*part, fresh);
             });

@@ -259,16 +259,6 @@ impl TextEncoder for AnimaConditioner {
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        clip_skip: u32,
-    ) -> std::result::Result<Vec<Encoded>, RunError> {
-        self.encode_given(blocks, sequences, clip_skip, Given::default())
-    }
-
-    fn encode_given(
-        &self,
-        blocks: Blocks<'_>,
-        sequences: &[&[u32]],
-        _: u32,
         given: Given<'_>,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
         let states_of = |prompt: usize| match given.states.get(prompt) {

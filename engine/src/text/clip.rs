@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{ClipTokenizer, Encoded, Manner, TextEncoder, Tokens, open_clip_names};
+use super::{ClipTokenizer, Encoded, Given, Manner, TextEncoder, Tokens, open_clip_names};
 use crate::{
     checkpoint::{
         BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable,
@@ -408,8 +408,8 @@ impl TextEncoder for ClipEncoder {
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        clip_skip: u32,
+        given: Given<'_>,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
-        self.model.encode(blocks, sequences, clip_skip)
+        self.model.encode(blocks, sequences, given.clip_skip)
     }
 }

@@ -51,6 +51,8 @@ impl Encoded {
 /// What an encoder may read besides tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
+    /// That of the request.
+    pub clip_skip: u32,
     /// The images `[rows, columns, width]` that the prompts are about.
     pub images: &'a [Tensor],
     /// For each prompt, the states of the encoder before this one.
@@ -98,26 +100,14 @@ pub trait TextEncoder: fmt::Debug + Send + Sync {
     /// Adds empty chunks up to `chunks`, in encoders that read chunks.
     fn fill(&self, _tokens: &mut Tokens, _chunks: usize) {}
 
-    /// Encodes each sequence. Every block of weights is leased once for all of them. `clip_skip` is that of
-    /// the request.
+    /// Encodes each sequence. Every block of weights is leased once for all of them.
+    ///
+    /// # Errors
+    /// When a block cannot be loaded or computed, and when something that the encoder reads is not given.
     fn encode(
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        clip_skip: u32,
+        given: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError>;
-
-    /// The same with what else is given, in encoders that read it.
-    ///
-    /// # Errors
-    /// As [`encode`](Self::encode), and when something is missing.
-    fn encode_given(
-        &self,
-        blocks: Blocks<'_>,
-        sequences: &[&[u32]],
-        clip_skip: u32,
-        _given: Given<'_>,
-    ) -> Result<Vec<Encoded>, RunError> {
-        self.encode(blocks, sequences, clip_skip)
-    }
 }

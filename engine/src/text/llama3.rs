@@ -1,7 +1,7 @@
 //! Llama 3 (Llama Team 2024, arXiv:2407.21783) as a text encoder.
 
 use super::{
-    Encoded, Extent, LlamaTokenizer, MistralChat, Sequence, TextEncoder, Tokens,
+    Encoded, Extent, Given, LlamaTokenizer, MistralChat, Sequence, TextEncoder, Tokens,
     language_model::{
         LanguageModel, LanguageModelConfig, Layers, LongTexts, RopeScaling, RopeStretch, Taken,
     },
@@ -115,7 +115,12 @@ impl TextEncoder for Llama3 {
         Ok(Tokens::single(sequence, extent))
     }
 
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: Given<'_>,
+    ) -> Result<Vec<Encoded>, RunError> {
         let states = self.model.states(blocks, sequences, Taken::After(&self.taken))?;
         Ok(states.into_iter().map(Encoded::new).collect())
     }

@@ -93,21 +93,11 @@ impl TextEncoder for LongCatPrompts {
         Ok(Tokens::single(Sequence::plain(ids), extent))
     }
 
+    /// All padding has one position and sees the same tokens, so that all has the same states, which are computed once.
     fn encode(
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        clip_skip: u32,
-    ) -> Result<Vec<Encoded>, RunError> {
-        self.encode_given(blocks, sequences, clip_skip, Given::default())
-    }
-
-    /// All padding has one position and sees the same tokens, so that all has the same states, which are computed once.
-    fn encode_given(
-        &self,
-        blocks: Blocks<'_>,
-        sequences: &[&[u32]],
-        _: u32,
         Given { images, .. }: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError> {
         let more: Vec<usize> = sequences.iter().map(|ids| self.padding_of(ids).saturating_sub(1)).collect();

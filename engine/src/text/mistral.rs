@@ -1,7 +1,7 @@
 //! Mistral Small 3 and Ministral 3 (Mistral AI 2025) as text encoders.
 
 use super::{
-    Encoded, Extent, MistralTokenizer, Sequence, TextEncoder, Tokens,
+    Encoded, Extent, Given, MistralTokenizer, Sequence, TextEncoder, Tokens,
     language_model::{LanguageModel, LanguageModelConfig, Layers, RopeParameters, Taken},
     qwen2_5_vl::language_config,
 };
@@ -167,7 +167,12 @@ impl TextEncoder for MistralChat {
     }
 
     /// Tokens of padding see nothing, so that all have the same states, which are computed once.
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: Given<'_>,
+    ) -> Result<Vec<Encoded>, RunError> {
         let paddings: Vec<usize> = sequences.iter().map(|ids| self.padding_of(ids)).collect();
         let once: Vec<&[u32]> =
             sequences.iter().zip(&paddings).map(|(ids, padding)| &ids[padding.saturating_sub(1)..]).collect();
@@ -192,7 +197,12 @@ impl TextEncoder for MinistralPlain {
         Ok(Tokens::single(Sequence::plain(ids), extent))
     }
 
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: Given<'_>,
+    ) -> Result<Vec<Encoded>, RunError> {
         let states = self.model.states(blocks, sequences, Taken::Penultimate)?;
         Ok(states.into_iter().map(Encoded::new).collect())
     }

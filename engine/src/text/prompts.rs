@@ -12,11 +12,10 @@ pub fn encode(
     encoder: &dyn TextEncoder,
     blocks: Blocks<'_>,
     prompts: &[&Tokens],
-    clip_skip: u32,
     given: Given<'_>,
 ) -> std::result::Result<Vec<Encoded>, RunError> {
     let sequences: Vec<&[u32]> = all(prompts).map(|sequence| sequence.ids.as_slice()).collect();
-    let mut encoded = encoder.encode_given(blocks, &sequences, clip_skip, given)?.into_iter();
+    let mut encoded = encoder.encode(blocks, &sequences, given)?.into_iter();
     let mut joined = Vec::new();
     for prompt in prompts {
         let (mut states, mut pooled, mut images) = (Vec::new(), None, Vec::new());

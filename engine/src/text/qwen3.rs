@@ -1,7 +1,7 @@
 //! Qwen3 (Yang et al. 2025, arXiv:2505.09388) as a text encoder.
 
 use super::{
-    Encoded, Extent, Piece, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
+    Encoded, Extent, Given, Piece, Qwen2Tokenizer, Sequence, TextEncoder, Tokens,
     emphasis::parse,
     language_model::{LanguageModel, LanguageModelConfig, Layers, Taken},
     qwen3_vl::sees,
@@ -106,7 +106,12 @@ impl TextEncoder for Qwen3Plain {
     }
 
     /// The states of an empty prompt are one row of zeros.
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: Given<'_>,
+    ) -> Result<Vec<Encoded>, RunError> {
         let read: Vec<&[u32]> = sequences.iter().filter(|ids| !ids.is_empty()).copied().collect();
         let mut read = self.model.states(blocks, &read, Taken::Last)?.into_iter().peekable();
         let mut encoded = Vec::new();
@@ -139,7 +144,12 @@ impl TextEncoder for Qwen3Chat {
         Ok(Tokens::single(sequence, extent))
     }
 
-    fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
+    fn encode(
+        &self,
+        blocks: Blocks<'_>,
+        sequences: &[&[u32]],
+        _: Given<'_>,
+    ) -> Result<Vec<Encoded>, RunError> {
         let taken = if self.padding.is_some() { Taken::Quarters } else { Taken::Penultimate };
         let states = self.model.states(blocks, sequences, taken)?;
         Ok(states.into_iter().map(Encoded::new).collect())

@@ -186,16 +186,6 @@ impl TextEncoder for Qwen3Vl {
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        clip_skip: u32,
-    ) -> Result<Vec<Encoded>, RunError> {
-        self.encode_given(blocks, sequences, clip_skip, Given::default())
-    }
-
-    fn encode_given(
-        &self,
-        blocks: Blocks<'_>,
-        sequences: &[&[u32]],
-        _: u32,
         Given { images, .. }: Given<'_>,
     ) -> Result<Vec<Encoded>, RunError> {
         let seen = Seen::of(&self.tokenizer, images);

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::{Encoded, T5Tokenizer, TextEncoder, Tokens, umt5_names};
+use super::{Encoded, Given, T5Tokenizer, TextEncoder, Tokens, umt5_names};
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{DType, Result, Tensor, attention_with_bias, gelu_tanh_mul},
@@ -355,7 +355,7 @@ impl TextEncoder for T5Encoder {
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        _: u32,
+        _: Given<'_>,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
         let is_umt5 = self.model.config.is_umt5();
         let seen = |ids: &&[u32]| if is_umt5 { self.tokenizer.without_padding(ids) } else { ids.len() };

@@ -115,8 +115,8 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         let tokens: Vec<_> = prompts.iter().map(|prompt| &prompt.parts[&part]).collect();
         let last = |of_prompt: &Vec<Encoded>| Some(of_prompt.last()?.states.clone());
         let states: Vec<Tensor> = encoded.iter().filter_map(last).collect();
-        let given = Given { images: &seen, states: &states };
-        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, 0, given)?;
+        let given = Given { images: &seen, states: &states, ..Given::default() };
+        let fresh = text::encode(network.as_ref(), blocks.blocks(), &tokens, given)?;
         encoded.iter_mut().zip(fresh).for_each(|(all, fresh)| all.push(fresh));
         unread.extend(blocks.unread());
     }

@@ -85,9 +85,11 @@ impl Model {
 
 fn encoded(encoder: &dyn TextEncoder, store: &WeightStore, tokens: &Tokens, clip_skip: u32) -> Encoded {
     let executor = Executor::default();
-    text::encode(encoder, Blocks::stored(&executor, store), &[tokens], clip_skip, Given::default())
-        .unwrap()
-        .remove(0)
+    text::encode(encoder, Blocks::stored(&executor, store), &[tokens], skipping(clip_skip)).unwrap().remove(0)
+}
+
+fn skipping(clip_skip: u32) -> Given<'static> {
+    Given { clip_skip, ..Given::default() }
 }
 
 /// Rows of ids.
@@ -221,21 +223,15 @@ fn activations_of_long_prompts_are_foretold() {
             let predicted = computing_threads(&account, Some(2)).unwrap().install(|| {
                 let trace = Trace::new(Computes::here());
                 let blocks = TracedBlocks::new(&trace, &component, dtype);
-                text::encode(&encoder, blocks.blocks(), &tokens, clip_skip, Given::default()).unwrap();
+                text::encode(&encoder, blocks.blocks(), &tokens, skipping(clip_skip)).unwrap();
                 blocks.take().iter().map(|block| block.activations).max().unwrap()
             });
             let found = computing_threads(&account, Some(2)).unwrap().install(|| {
                 let store = WeightStore::new(component, dtype, Arc::new(CpuMemory), MemoryAccount::new());
                 let executor = Executor::default();
                 let encode = || {
-                    text::encode(
-                        &encoder,
-                        Blocks::stored(&executor, &store),
-                        &tokens,
-                        clip_skip,
-                        Given::default(),
-                    )
-                    .unwrap()
+                    text::encode(&encoder, Blocks::stored(&executor, &store), &tokens, skipping(clip_skip))
+                        .unwrap()
                 };
                 // The first run includes per-thread allocations. In others, one thread may do all of the work.
                 drop(encode());

@@ -45,9 +45,9 @@ impl Run<'_> {
             let encoded = self.within_memory(stage, || {
                 let there = |image: &Tensor| Ok(nn::Tensor::from(image.to_device(store.device())?));
                 let images = seen.iter().map(there).collect::<nn::Result<Vec<_>>>()?;
-                let given = Given { images: &images, states: &last_states(&fresh) };
-                let blocks = Blocks::stored(&executor, store);
-                text::encode(network.as_ref(), blocks, &tokens, new[0].clip_skip, given)
+                let clip_skip = new[0].clip_skip;
+                let given = Given { clip_skip, images: &images, states: &last_states(&fresh) };
+                text::encode(network.as_ref(), Blocks::stored(&executor, store), &tokens, given)
             })?;
             fresh.iter_mut().zip(encoded).for_each(|(all, encoded)| {
                 all.insert(*part, encoded);

@@ -7,7 +7,7 @@ mod config;
 
 use std::ops::Range;
 
-use super::{Encoded, Extent, GptOssTokenizer, Sequence, TextEncoder, Tokens, language_model::Layers};
+use super::{Encoded, Extent, Given, GptOssTokenizer, Sequence, TextEncoder, Tokens, language_model::Layers};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{D, Result, Rope, Routes, Share, Tensor, attention_with_sinks, rope_half, silu_mul},
@@ -224,7 +224,7 @@ impl TextEncoder for GptOss {
         &self,
         blocks: Blocks<'_>,
         sequences: &[&[u32]],
-        _: u32,
+        _: Given<'_>,
     ) -> std::result::Result<Vec<Encoded>, RunError> {
         let states = self.states(blocks, sequences)?;
         states.into_iter().map(|states| Encoded::without_first(states, self.left_out)).collect()
