@@ -9,7 +9,7 @@ that operation fail: with an error of the system, or, when reading, with the end
 - leave everything so that the next run of the same job writes the same bytes.
 
 The engine of the job `engine` is a process of its own. There, the connection breaks at each message, before it or in its
-middle, and the next one is whole: the job writes the same bytes.
+middle, and the next connection is whole.
 """
 
 import argparse

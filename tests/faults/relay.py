@@ -37,9 +37,10 @@ class Relay:
                     with (self.notes / direction).open("ab") as counted:
                         counted.write(b".")
                 part = self.breaks_at(direction, number)
-                target.write(message if part is None else message[: len(message) // 2 if part == "half" else 0])
-                target.flush()
-                if part is not None:
+                if part != "none":
+                    target.write(message[: len(message) // 2] if part == "half" else message)
+                    target.flush()
+                if part:
                     self.engine.kill()
                     break
             target.close()
