@@ -51,7 +51,7 @@ impl Encoded {
 /// What an encoder may read besides tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
-    /// That of the request.
+    /// The request's, for encoders whose layers it selects.
     pub clip_skip: u32,
     /// The images `[rows, columns, width]` that the prompts are about.
     pub images: &'a [Tensor],
