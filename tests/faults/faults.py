@@ -9,7 +9,7 @@ that operation fail: with an error of the system, or, when reading, with the end
 - leave everything so that the next run of the same job writes the same bytes.
 
 The engine of the job `engine` is a process of its own. There, the connection breaks at each message, before it or in its
-middle, and the next connection is whole.
+middle, and the next connection is whole. Once the engine has answered, the job must go on with that.
 """
 
 import argparse
@@ -63,6 +63,8 @@ Point = collections.namedtuple("Point", "operation path count fault")
 # Names of temporary files, which differ from run to run.
 TEMPORARY = re.compile(r"\.sluice-\w+\.tmp")
 RELAY = pathlib.Path(__file__).resolve().with_name("relay.py")
+# Messages in each direction until the engine has answered. A command that ends before that is no engine.
+OPENING = 2
 
 
 class Job:
@@ -81,6 +83,10 @@ class Job:
 
     def command(self, program):
         return [program, *self.arguments, "--threads", "1"]
+
+    def may_fail(self, point):
+        """Whether the job may end in words when a point fails; else it goes on."""
+        return True
 
     def points(self, program, folder):
         """The points at which the job can fail, and for each by what `fail` finds its file."""
@@ -105,6 +111,9 @@ class EngineJob(Job):
     def prepare(self, folder, model, image):
         super().prepare(folder, model, image)
         (folder / "notes").mkdir()
+
+    def may_fail(self, point):
+        return point.count <= OPENING
 
     def points(self, program, folder):
         code, errors = run(self.command(program, "count"), folder)
@@ -214,6 +223,8 @@ def judge(job, program, folder, point, name, expected):
         faults.append(f"ends with {code}: {errors[-600:]}")
     if code == 0 and result != expected:
         faults.append("succeeds with other bytes" if result else "succeeds without a result")
+    if code == 1 and not job.may_fail(point):
+        faults.append(f"does not go on: {errors[-300:]}")
     if code == 1 and "error: " not in errors:
         faults.append(f"fails without a word: {errors[-300:]!r}")
     if code == 1 and result is not None and result != expected:
