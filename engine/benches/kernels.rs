@@ -1,10 +1,10 @@
 //! Times the CPU's tensor functions against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv conv-bf16 linear bf16 packed unpacking encoding attention
-//! attention-bf16 norm]`,
+//! `cargo bench -p sluice-engine --bench kernels [-- conv conv-bf16 conv-f16 linear bf16 packed unpacking encoding
+//! attention attention-bf16 norm]`,
 //! with `RAYON_NUM_THREADS` for the number of threads. The two sides alternate every few runs and the shortest
 //! run counts, so that other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same
-//! lines for PyTorch. For bf16 the other side is the same function in f32, for packed weights it is the product with
+//! lines for PyTorch. For bf16 and f16 the other side is the same function in f32, for packed weights it is the product with
 //! bf16 weights, for unpacking it is bf16 too, and for encoding it is the rate assumed by predictions.
 
 use std::{cell::RefCell, hint::black_box, time::Instant};
@@ -60,12 +60,13 @@ const PACKED: [[usize; 3]; 3] = [[1, 3840, 3840], [96, 3840, 3840], [1024, 3840,
 const UNPACKED: usize = 1024;
 
 /// Tokens, keys, heads, head width.
-const ATTENTIONS: [[usize; 4]; 10] = [
+const ATTENTIONS: [[usize; 4]; 11] = [
     [77, 77, 12, 64],
     [256, 256, 8, 32],
     [1024, 77, 20, 64],
     [1024, 1024, 10, 64],
     [4096, 4096, 10, 64],
+    [4096, 4096, 8, 40],
     [1056, 1056, 30, 128],
     [4096, 4096, 1, 512],
     [8192, 8192, 2, 64],
@@ -103,13 +104,15 @@ fn run() -> Result<()> {
             )?;
         }
     }
-    if wants("conv-bf16") {
+    for (dtype, name) in [(DType::BF16, "bf16"), (DType::F16, "f16")] {
+        if !wants(&format!("conv-{name}")) {
+            continue;
+        }
         for [inputs, outputs, height, width] in CONVOLUTIONS {
             let (x, weight) = (random(&[1, inputs, height, width])?, random(&[outputs, inputs, 3, 3])?);
-            let [narrow_x, narrow] = [&x, &weight].map(|wide| wide.to_dtype(DType::BF16));
-            let (narrow_x, narrow) = (narrow_x?, narrow?);
+            let (narrow_x, narrow) = (x.to_dtype(dtype)?, weight.to_dtype(dtype)?);
             row(
-                &format!("conv bf16 3×3 {inputs}→{outputs} {height}×{width}"),
+                &format!("conv {name} 3×3 {inputs}→{outputs} {height}×{width}"),
                 (2 * 9 * inputs * outputs * height * width) as f64,
                 || conv2d(&narrow_x, &narrow, None, Conv2d::SAME_3X3),
                 || conv2d(&x, &weight, None, Conv2d::SAME_3X3),

@@ -1,4 +1,4 @@
-//! Emulates the CUDA kernels on the CPU: `engine/kernels` compiled as C++, with bounds checks.
+//! Emulates the CUDA kernels on the CPU: `engine/nn/kernels` compiled as C++, with bounds checks.
 
 use std::{
     collections::HashSet,
@@ -21,7 +21,7 @@ const CHECKS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recove
 const CHECKED: &str = "checked";
 const PLAIN: &str = "plain";
 
-/// Thread orders of `engine/kernels/emulated.cpp`.
+/// Thread orders of `engine/nn/kernels/emulated.cpp`.
 const FORWARDS: i64 = 0;
 /// In this one, copies are made as soon as they are asked for, so that checks see all of them.
 const BACKWARDS: i64 = 1;
@@ -106,7 +106,7 @@ impl Emulation {
 
 /// Copies the kernels with what emulates into a folder. Returns what is to be compiled.
 fn copy_sources(folder: &Path, change: impl Fn(String) -> String) -> Result<Vec<PathBuf>> {
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/kernels");
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/nn/kernels");
     let mut sources = Vec::new();
     for entry in fs::read_dir(&kernels)? {
         let path = entry?.path();
@@ -208,7 +208,7 @@ fn compile(flags: &[&str], inputs: &[&PathBuf], libraries: &[&str], output: &Pat
     Ok(())
 }
 
-/// Bytes in the format that `engine/kernels/emulated.cpp` reads.
+/// Bytes in the format that `engine/nn/kernels/emulated.cpp` reads.
 #[derive(Default)]
 struct Request(Vec<u8>);
 

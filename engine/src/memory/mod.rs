@@ -4,7 +4,6 @@
 //! [`Machine`] (what may be taken) and [`MemoryPreferences`] (what the person wants) where every block is when.
 //! Every offload mode is a preset over the same plan.
 
-mod attention;
 mod block_cost;
 mod candidate;
 mod card_machine;
@@ -34,7 +33,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
-pub use attention::{Attention, AttentionBytes};
+pub use crate::nn::{Attention, AttentionBytes};
 pub use block_cost::{BlockCost, SharedCost, block_costs};
 pub use candidate::{Candidate, HostRoom, Technique};
 pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of, unified_machine};

@@ -1,0 +1,420 @@
+//! Matrix products with weights.
+
+use candle_core::{D, DType, Result, Storage, Tensor, bail};
+use half::bf16;
+
+use crate::precision::{Encoding, Packed};
+
+use super::{
+    bf16_product::{self, Kept, Method},
+    cpu::{by_processor, contiguous, rounded, values, zeros},
+    few_rows,
+    operands::{Start, Weights},
+    product,
+    unpacked::unpacked,
+};
+use crate::cuda;
+
+/// A weight as it is held in memory: as floats, or packed as it is stored. Layers need not know which.
+#[derive(Debug, Clone)]
+pub enum Weight {
+    /// Floats.
+    Floats(Tensor),
+    /// Packed bytes as they are in a file.
+    Packed {
+        /// A flat U8 tensor: the values, then the scales and the zero points.
+        bytes: Tensor,
+        /// How to decode the bytes.
+        encoding: Encoding,
+        /// Shape of the weight.
+        shape: Vec<usize>,
+    },
+}
+
+impl From<&Tensor> for Weight {
+    fn from(tensor: &Tensor) -> Self {
+        Self::Floats(tensor.clone())
+    }
+}
+
+impl From<&Self> for Weight {
+    fn from(weight: &Self) -> Self {
+        weight.clone()
+    }
+}
+
+impl Weight {
+    fn dims2(&self) -> Result<(usize, usize)> {
+        match self {
+            Self::Floats(tensor) => tensor.dims2(),
+            Self::Packed { shape, .. } => match shape[..] {
+                [outputs, inputs] => Ok((outputs, inputs)),
+                _ => bail!("a weight of shape {shape:?} is not a matrix"),
+            },
+        }
+    }
+
+    /// Its shape.
+    pub fn dims(&self) -> &[usize] {
+        match self {
+            Self::Floats(tensor) => tensor.dims(),
+            Self::Packed { shape, .. } => shape,
+        }
+    }
+
+    /// Whether it is held in bf16, or packed.
+    fn is_narrow(&self) -> bool {
+        match self {
+            Self::Floats(tensor) => tensor.dtype() == DType::BF16,
+            Self::Packed { .. } => true,
+        }
+    }
+
+    /// Hands its values, on the CPU, to `work`.
+    fn read(&self, shape: [usize; 2], work: impl FnOnce(Weights<'_>)) -> Result<()> {
+        let (held, encoding) = match self {
+            Self::Floats(tensor) => (tensor.contiguous()?, None),
+            Self::Packed { bytes, encoding, .. } => (bytes.contiguous()?, Some(*encoding)),
+        };
+        let (storage, layout) = held.storage_and_layout();
+        let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
+        work(Weights::new(storage, layout.start_offset(), shape, encoding)?);
+        Ok(())
+    }
+
+    /// The same values in another shape.
+    pub fn reshaped(&self, dims: &[usize]) -> Result<Self> {
+        match self {
+            Self::Floats(tensor) => Ok(Self::Floats(tensor.reshape(dims)?)),
+            Self::Packed { bytes, encoding, .. } => {
+                Ok(Self::Packed { bytes: bytes.clone(), encoding: *encoding, shape: dims.to_vec() })
+            }
+        }
+    }
+
+    /// The weight as a tensor of `dtype`.
+    pub fn widened(&self, dtype: DType) -> Result<Tensor> {
+        match self {
+            Self::Floats(tensor) => tensor.to_dtype(dtype),
+            Self::Packed { bytes, encoding, shape } if by_processor(bytes) => {
+                widen(bytes, *encoding, shape, dtype)
+            }
+            Self::Packed { bytes, encoding, shape } => {
+                let work = || cuda::widen(bytes, *encoding, shape, dtype);
+                cuda::or_plain(bytes, work, || unpacked(bytes, *encoding, shape, dtype))
+            }
+        }
+    }
+}
+
+/// Dequantizes a weight on the CPU.
+fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Tensor> {
+    let elements: usize = shape.iter().product();
+    let mut values = vec![0.0; elements.next_multiple_of(encoding.unit())];
+    match Packed::new(encoding, elements, &bytes.to_vec1::<u8>()?) {
+        Some(packed) => packed.widen(0, &mut values),
+        None => bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count()),
+    }
+    values.truncate(elements);
+    Tensor::from_vec(values, shape, bytes.device())?.to_dtype(dtype)
+}
+
+/// A low-rank term next to a weight, such as a LoRA.
+#[derive(Debug, Clone)]
+pub struct LowRank {
+    /// `[rank, in]`.
+    pub down: Weight,
+    /// `[out, rank]`.
+    pub up: Weight,
+    /// Factor of the product.
+    pub scale: f32,
+}
+
+impl LowRank {
+    /// The full product `scale · up · down`, `[out, in]`, as a tensor of `dtype`.
+    pub fn product(&self, dtype: DType) -> Result<Tensor> {
+        let (up, down) = (self.up.widened(DType::F32)?, self.down.widened(DType::F32)?);
+        (linear(&up, &down.t()?.contiguous()?, None)? * f64::from(self.scale))?.to_dtype(dtype)
+    }
+}
+
+/// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
+///
+/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once. CPUs that multiply bf16
+/// faster than f32 do so for inputs in bf16; packed weights are rounded to it.
+pub fn linear(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>) -> Result<Tensor> {
+    linear_with(x, weight, bias, &[])
+}
+
+/// [`linear`] plus `scale · (x · downᵀ) · upᵀ` for each of `terms`, added before the sum is rounded.
+pub fn linear_with(
+    x: &Tensor,
+    weight: impl Into<Weight>,
+    bias: Option<&Tensor>,
+    terms: &[LowRank],
+) -> Result<Tensor> {
+    let weight = weight.into();
+    let (outputs, inputs) = weight.dims2()?;
+    for term in terms {
+        let (rank, from) = term.down.dims2()?;
+        let to = term.up.dims2()?;
+        if from != inputs || to != (outputs, rank) {
+            bail!(
+                "a term of [{rank}, {from}] and {to:?} does not fit a layer from {inputs} to {outputs} values"
+            );
+        }
+    }
+    if x.dim(D::Minus1)? != inputs || bias.is_some_and(|bias| bias.dims() != [outputs]) {
+        bail!("a linear layer from {inputs} to {outputs} values got {:?}", x.dims());
+    }
+    if by_processor(x) {
+        return fused(x, &weight, bias, terms);
+    }
+    let mut sum = plain(x, &weight.widened(x.dtype())?, bias)?;
+    for term in terms {
+        let inner = plain(x, &term.down.widened(x.dtype())?, None)?;
+        let product = plain(&inner, &term.up.widened(x.dtype())?, None)?;
+        sum = (sum + (product * f64::from(term.scale))?)?;
+    }
+    Ok(sum)
+}
+
+fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let (outputs, inputs) = weight.dims2()?;
+    let mut shape = x.dims().to_vec();
+    shape[x.rank() - 1] = outputs;
+    let product = x.reshape(((), inputs))?.matmul(&weight.t()?)?;
+    match bias {
+        Some(bias) => {
+            let bias = bias.to_dtype(x.dtype())?;
+            let plain = || product.broadcast_add(&bias);
+            cuda::or_plain(&product, || cuda::add_vector(&product, &bias), plain)?
+        }
+        None => product,
+    }
+    .reshape(shape)
+}
+
+fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) -> Result<Tensor> {
+    let (outputs, inputs) = weight.dims2()?;
+    let mut shape = x.dims().to_vec();
+    shape[x.rank() - 1] = outputs;
+    let bias = match bias {
+        Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
+        None => vec![0.0; outputs],
+    };
+    let count = shape.iter().product();
+    let rows = count / outputs.max(1);
+    let narrow = Method::detect()
+        .filter(|_| count > 0 && x.dtype() == DType::BF16 && in_bf16([rows, inputs], weight.is_narrow()));
+    if let Some(method) = narrow
+        && terms.is_empty()
+    {
+        let mut out: Vec<bf16> = zeros(count);
+        multiply_in_bf16(method, x, weight, &bias, inputs, &mut out)?;
+        return Tensor::from_vec(out, shape, x.device());
+    }
+    let mut out = zeros(count);
+    if !out.is_empty() {
+        if let Some(method) = narrow {
+            multiply_in_bf16(method, x, weight, &bias, inputs, &mut out)?;
+        }
+        let wide = contiguous(x)?;
+        let wide = wide.storage_and_layout();
+        let x_values = values(&wide)?;
+        if narrow.is_none() {
+            multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
+        }
+        for term in terms {
+            let (rank, _) = term.down.dims2()?;
+            let mut inner = zeros(rows * rank);
+            multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
+            inner.iter_mut().for_each(|value| *value *= term.scale);
+            multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
+        }
+    }
+    rounded(out, shape, x.dtype())
+}
+
+/// Whether the product of some rows in bf16 with weights that are bf16 or packed is computed in bf16.
+pub(crate) fn in_bf16([rows, inputs]: [usize; 2], is_narrow: bool) -> bool {
+    let fits = rows > few_rows::MOST && inputs > 0 && inputs.is_multiple_of(2);
+    is_narrow && fits && Method::detect().is_some()
+}
+
+/// `out = bias + x · weightᵀ` for x in bf16.
+fn multiply_in_bf16<T: Kept>(
+    method: Method,
+    x: &Tensor,
+    weight: &Weight,
+    bias: &[f32],
+    inputs: usize,
+    out: &mut [T],
+) -> Result<()> {
+    let x = x.contiguous()?;
+    let (storage, layout) = x.storage_and_layout();
+    let Storage::Cpu(storage) = &*storage else { bail!("the values are not on the CPU") };
+    let rows = out.len() / bias.len();
+    let x = &storage.as_slice::<bf16>()?[layout.start_offset()..][..rows * inputs];
+    weight.read([bias.len(), inputs], |weights| {
+        bf16_product::multiply(method, x, weights, Start::Bias(bias), inputs, out);
+    })
+}
+
+/// `out = start + x · weightᵀ`.
+fn multiply_by(weight: &Weight, x: &[f32], start: Start<'_>, inputs: usize, out: &mut [f32]) -> Result<()> {
+    weight.read([start.outputs(), inputs], |weights| multiply(x, weights, start, inputs, out))
+}
+
+fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {
+    if out.len() / start.outputs() <= few_rows::MOST {
+        few_rows::multiply(x, weights, start, inputs, out);
+    } else {
+        product::multiply(x, weights, start, inputs, out);
+    }
+}
+
+/// Scratch bytes of a product, without its input and its result.
+pub(crate) fn scratch_bytes(
+    rows: usize,
+    inputs: usize,
+    outputs: usize,
+    threads: usize,
+    is_rotated: bool,
+) -> usize {
+    if rows <= few_rows::MOST {
+        few_rows::scratch_bytes(rows, inputs, outputs, threads)
+    } else {
+        product::scratch_bytes(rows, inputs, outputs, threads, is_rotated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::super::check::{assert_close, assert_independent_of_threads, random};
+    use super::*;
+    use crate::precision::{Format, Zeros};
+
+    #[test]
+    fn products_are_those_of_candle() {
+        for (rows, inputs, outputs) in
+            [(1, 1, 1), (1, 300, 70), (5, 17, 3), (48, 256, 64), (77, 257, 65), (400, 40, 9), (13, 600, 130)]
+        {
+            let (x, weight) = (random(&[rows, inputs], 1), random(&[outputs, inputs], 2));
+            let bias = random(&[outputs], 3);
+            for bias in [None, Some(&bias)] {
+                let want = plain(&x, &weight, bias).unwrap();
+                assert_close(&linear(&x, &weight, bias).unwrap(), &want, 2e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn products_take_views_and_any_rank() {
+        let (x, weight) = (random(&[3, 20, 4, 9], 1), random(&[20, 12], 2));
+        let x = x.transpose(1, 3).unwrap().narrow(3, 8, 10).unwrap();
+        let weight = weight.t().unwrap().narrow(1, 5, 10).unwrap();
+        let want = plain(&x, &weight, None).unwrap();
+        assert_close(&linear(&x, &weight, None).unwrap(), &want, 2e-6);
+    }
+
+    #[test]
+    fn narrow_weights_are_widened_exactly() {
+        let (x, weight) = (random(&[9, 300], 1), random(&[70, 300], 2));
+        for dtype in [DType::BF16, DType::F16] {
+            let narrow = weight.to_dtype(dtype).unwrap();
+            let want = plain(&x, &narrow.to_dtype(DType::F32).unwrap(), None).unwrap();
+            assert_close(&linear(&x, &narrow, None).unwrap(), &want, 2e-6);
+            let got = linear(&x.to_dtype(dtype).unwrap(), &narrow, None).unwrap();
+            assert_close(&got, &want.to_dtype(dtype).unwrap(), 1e-2);
+        }
+    }
+
+    #[test]
+    fn packed_weights_give_the_bits_of_widened_ones() {
+        let bits = |x: &Tensor| -> Vec<u32> {
+            x.flatten_all().unwrap().to_vec1::<f32>().unwrap().into_iter().map(f32::to_bits).collect()
+        };
+        for format in Format::ALL {
+            let is_long = format.block().0 == 256 || matches!(format, Format::I8 | Format::I4);
+            let inputs = if is_long { 768 } else { 352 };
+            let outputs = 70;
+            let encodings = match format {
+                Format::F8E4m3 | Format::F8E5m2 => {
+                    vec![format.into(), Encoding::scaled(format, 70 * inputs), Encoding::scaled(format, 32)]
+                }
+                Format::I8 | Format::I4 => {
+                    let rows = Encoding::scaled(format, inputs);
+                    let groups = Encoding::scaled(format, 32);
+                    vec![rows, groups.with_zeros(Zeros::Added), rows.rotated(64), rows.rotated(256)]
+                }
+                Format::Nf4 | Format::Fp4 => vec![Encoding::scaled(format, 64)],
+                Format::E2m1 => vec![Encoding::scaled(format, 16)],
+                _ => vec![format.into()],
+            };
+            for encoding in encodings {
+                // Bytes below 60 decode to small numbers in every format, as values and as scales.
+                let bytes: Vec<u8> =
+                    (0..encoding.bytes(outputs * inputs)).map(|place| (place * 37 % 59) as u8).collect();
+                let bytes = Tensor::from_vec(bytes, encoding.bytes(outputs * inputs), &Device::Cpu).unwrap();
+                let packed = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
+                let wide = packed.widened(DType::F32).unwrap();
+                for rows in [1, 5, 200] {
+                    let (x, bias) = (random(&[rows, inputs], 1), random(&[outputs], 3));
+                    let want = linear(&x, &wide, Some(&bias)).unwrap();
+                    let got = linear(&x, &packed, Some(&bias)).unwrap();
+                    if encoding.rotation.is_some() {
+                        // The rows of the input are rotated instead.
+                        assert_close(&got, &want, 2e-6);
+                    } else {
+                        assert!(bits(&want) == bits(&got), "{encoding:?}, {rows} rows");
+                    }
+                    if format != Format::F64 {
+                        assert!(
+                            bits(&got).iter().any(|bits| bits & 0x7fff_ffff != 0),
+                            "{encoding:?} is zero"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn terms_are_added_to_the_product() {
+        for (rows, inputs, outputs, rank) in [(1, 9, 70, 1), (5, 300, 65, 4), (130, 64, 200, 16)] {
+            let (x, weight) = (random(&[rows, inputs], 1), random(&[outputs, inputs], 2));
+            let bias = random(&[outputs], 3);
+            let term = |seed, scale| LowRank {
+                down: (&random(&[rank, inputs], seed)).into(),
+                up: (&random(&[outputs, rank], seed + 1)).into(),
+                scale,
+            };
+            let terms = [term(4, 0.7), term(6, -1.5)];
+            let sum = (&weight + terms[0].product(DType::F32).unwrap()).unwrap();
+            let sum = (sum + terms[1].product(DType::F32).unwrap()).unwrap();
+            let want = plain(&x, &sum, Some(&bias)).unwrap();
+            assert_close(&linear_with(&x, &weight, Some(&bias), &terms).unwrap(), &want, 3e-6);
+            assert_independent_of_threads(|| linear_with(&x, &weight, Some(&bias), &terms).unwrap());
+        }
+        let term =
+            LowRank { down: (&random(&[2, 4], 1)).into(), up: (&random(&[3, 1], 1)).into(), scale: 1.0 };
+        assert!(linear_with(&random(&[1, 4], 1), &random(&[3, 4], 1), None, &[term]).is_err());
+    }
+
+    #[test]
+    fn products_refuse_shapes_that_do_not_fit() {
+        let (x, weight) = (random(&[2, 3], 1), random(&[4, 3], 2));
+        assert!(linear(&x, &random(&[4, 5], 2), None).is_err());
+        assert!(linear(&x, &weight, Some(&random(&[3], 3))).is_err());
+        assert!(linear(&x, &weight.to_dtype(DType::F64).unwrap(), None).is_err());
+    }
+
+    #[test]
+    fn products_are_the_same_on_any_number_of_threads() {
+        let (x, weight) = (random(&[130, 300], 1), random(&[200, 300], 2));
+        assert_independent_of_threads(|| linear(&x, &weight, None).unwrap());
+    }
+}
