@@ -5,9 +5,8 @@ mod attention;
 
 use super::{
     computed::{
-        LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path,
-        conv_scratch_bytes, conv_scratch_bytes_in_bf16, linear_scratch_bytes, response_norm_scratch_bytes,
-        unpacked_scratch_bytes,
+        ConvPath, LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes,
+        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda,
     effort::Effort,
@@ -118,9 +117,7 @@ pub struct Costs {
     /// Whether weights are widened for their product: on the CPU those that are not f32, a piece at a time; on
     /// GPUs those of another dtype than activations, as a whole.
     pub widens: bool,
-    /// Whether a convolution may filter pixels four by four.
-    pub by_four: bool,
-    /// Whether weights and values of a product or a convolution, or what attention multiplies, are multiplied in bf16 by the CPU.
+    /// Whether weights and values of a product, or what attention multiplies, are multiplied in bf16 by the CPU.
     pub in_bf16: bool,
     /// Whether the weights of a product are held rotated, so that the CPU rotates its rows.
     pub is_rotated: bool,
@@ -139,7 +136,6 @@ impl Costs {
             value_bytes,
             computes: Computes::here(),
             widens: false,
-            by_four: false,
             in_bf16: false,
             is_rotated: false,
             is_biased: false,
@@ -415,31 +411,21 @@ impl Costs {
     }
 
     /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of
-    /// `height` by `width`; the input is `stride` times as large.
-    pub fn conv(
+    /// `height` by `width`; the input is `stride` times as large. `path` is how the CPU computes it.
+    pub(crate) fn conv(
         self,
-        [batch, inputs, outputs]: [usize; 3],
-        [height, width]: [usize; 2],
-        side: usize,
-        stride: usize,
+        path: ConvPath,
+        channels: [usize; 3],
+        size: [usize; 2],
+        [side, stride]: [usize; 2],
     ) -> Cost {
+        let ([batch, inputs, outputs], [height, width]) = (channels, size);
         let pixels = batch * height * width;
         let operations = 2.0 * (pixels * side * side) as f64 * inputs as f64 * outputs as f64;
         match self.computes {
             Computes::Processor { threads, effort } => {
-                let (channels, size) = ([batch, inputs, outputs], [height, width]);
-                if self.in_bf16 {
-                    // Sums are rounded as they are written.
-                    let scratch = conv_scratch_bytes_in_bf16(channels, size, side, stride, threads);
-                    let result = (pixels * outputs * self.value_bytes) as u64;
-                    let operations = effort.conv_in_bf16([inputs, outputs], pixels, side * side);
-                    return Cost { peak: scratch as u64 + result, result, operations };
-                }
-                let how = [self.by_four, self.widens];
-                let scratch = conv_scratch_bytes(channels, size, side, stride, how, threads);
-                let channels = [inputs, outputs];
-                let path = conv_path(channels, size, side, stride, self.by_four);
-                let operations = effort.conv(path, channels, pixels, side * side);
+                let scratch = conv_scratch_bytes(path, channels, size, [side, stride], self.widens, threads);
+                let operations = effort.conv(path, [inputs, outputs], pixels, side * side);
                 if path.reads_as_held() {
                     let result = (pixels * outputs * self.value_bytes) as u64;
                     return Cost { peak: scratch as u64 + result, result, operations };
@@ -448,7 +434,6 @@ impl Costs {
                 self.function(effort, wide, pixels * outputs, scratch, operations)
             }
             Computes::Card(kernels, balance) => {
-                let (channels, size) = ([batch, inputs, outputs], [height, width]);
                 let (result, wide) = (pixels * outputs, self.value_bytes == WIDE);
                 let widened = if self.widens { inputs * outputs * side * side } else { 0 };
                 let more = if (side, stride) == (1, 1) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use candle_core::{DType, Device, Result, Tensor};
 
 use super::computed::{
-    Bf16Method, Conv2d, FEW_ROWS, Mask, attention, attention_pieces, bf16_pieces, conv2d, linear,
+    Bf16Method, Conv2d, ConvPath, FEW_ROWS, Mask, attention, attention_pieces, bf16_pieces, conv2d, linear,
     linear_pieces, silu_mul, times_packed,
 };
 
@@ -14,26 +14,6 @@ use super::computed::{
 const BY_TWO: f64 = 4.0 / 9.0;
 /// The same of 4×4 pixels: a quarter, which takes the time of a quarter more because the sums pass through memory.
 const BY_FOUR: f64 = 5.0 / 16.0;
-
-/// How a convolution is computed on the CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConvPath {
-    /// By Winograd's minimal filtering of 2×2 pixels.
-    WinogradByTwo,
-    /// By Winograd's minimal filtering of 4×4 pixels.
-    WinogradByFour,
-    /// As a linear layer on patches of the whole image.
-    Small,
-    /// As products with patches of some pixels at a time.
-    Direct,
-}
-
-impl ConvPath {
-    /// Whether values are read and written as they are held, and widened some at a time.
-    pub(super) fn reads_as_held(self) -> bool {
-        matches!(self, Self::WinogradByTwo | Self::WinogradByFour)
-    }
-}
 
 /// What functions take besides the operations of their products, in hundredths of an operation of a large matrix product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,6 +111,9 @@ impl Effort {
             call + operations * products + transforms
         };
         match path {
+            ConvPath::InBf16(_) => {
+                call + operations * f64::from(self.in_bf16) / 100.0 + of(self.output, pixels * outputs)
+            }
             ConvPath::WinogradByTwo => filtered(BY_TWO, self.pixel),
             ConvPath::WinogradByFour => filtered(BY_FOUR, self.pixel_by_four),
             ConvPath::Small => {
@@ -139,13 +122,6 @@ impl Effort {
             }
             ConvPath::Direct => call + operations * f64::from(self.direct) / 100.0,
         }
-    }
-
-    /// The same with the processor's instruction for bf16.
-    pub(super) fn conv_in_bf16(self, [inputs, outputs]: [usize; 2], pixels: usize, taps: usize) -> f64 {
-        let operations = 2.0 * (pixels * taps) as f64 * inputs as f64 * outputs as f64;
-        let products = operations * f64::from(self.in_bf16) / 100.0;
-        products + of(self.output, pixels * outputs) + of(self.call, 1)
     }
 
     /// Measures the CPU with the threads that this is called from, in a second and 20 MB: operations a second in a large

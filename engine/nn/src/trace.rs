@@ -119,7 +119,6 @@ impl Trace {
             value_bytes: dtype.size_in_bytes(),
             computes: self.0.computes,
             widens: false,
-            by_four: false,
             in_bf16: false,
             is_rotated: false,
             is_biased: false,

@@ -4,7 +4,7 @@ use candle_core::{DType, Result, bail};
 
 use super::{
     Conv2d, Tensor, Trace,
-    computed::{self, conv_path, filters_by_four, in_bf16},
+    computed::{self, conv_path, in_bf16},
     cost::{Computes, Cost},
     linear,
     tensor::Kind,
@@ -204,13 +204,10 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
         Computes::Card(..) => weight.dtype != x.dtype,
     };
     let dtypes = [x.dtype, if weight.packed.is_some() { x.dtype } else { weight.dtype }];
-    costs.in_bf16 = x.trace().computes().is_processor()
-        && computed::convolves_by(dtypes, [side, across], conv.stride).is_some();
-    costs.by_four = filters_by_four(x.dtype, conv);
-    let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
+    let path = conv_path(dtypes, [inputs, outputs], size, [side, across], conv);
+    let mut cost = costs.conv(path, [batch, inputs, outputs], size, [side, conv.stride]);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
-    let path = conv_path([inputs, outputs], size, side, conv.stride, costs.by_four);
-    let as_held = x.trace().computes().is_processor() && (costs.in_bf16 || path.reads_as_held());
+    let as_held = x.trace().computes().is_processor() && path.reads_as_held();
     if as_held {
         cost.peak += x.narrow_reordering();
     }

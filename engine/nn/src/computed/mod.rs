@@ -47,8 +47,7 @@ pub use channel_norm::channel_norm;
 pub(crate) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub use conv::{Conv2d, conv2d};
 pub(crate) use conv::{
-    LARGE as LARGE_KERNEL, by_instruction as convolves_by, filters_by_four, path as conv_path,
-    scratch_bytes as conv_scratch_bytes, scratch_bytes_in_bf16 as conv_scratch_bytes_in_bf16,
+    LARGE as LARGE_KERNEL, Path as ConvPath, path as conv_path, scratch_bytes as conv_scratch_bytes,
 };
 pub(crate) use conv_next::response_norm_scratch_bytes;
 pub use conv_next::{depthwise, response_norm};

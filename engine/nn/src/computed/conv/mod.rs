@@ -13,7 +13,7 @@ use super::{
     held::{AsHeld, Held, as_held},
     operands::Weights,
 };
-use crate::{cuda, effort::ConvPath};
+use crate::cuda;
 
 /// The stride and padding of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub(crate) const LARGE: usize = 9;
 /// `[out]`.
 ///
 /// The weight may be held in 16-bit floats. On the CPU it is widened to f32 as it is needed, and 1×1, 3×3 and large
-/// kernels accumulate in f32 and round once; Winograd's filtering takes larger tiles for values of 16 bits. CPUs with an
-/// instruction that multiplies bf16 use that instead if all are in bf16.
+/// kernels accumulate in f32 and round once; Winograd's filtering takes larger tiles for values of 16 bits. Where all are in
+/// bf16, CPUs that multiply it in tiles do so, and those that multiply it in pairs where nothing is filtered.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
     if by_processor(x) && is_fused([rows, columns], conv.stride) {
@@ -114,6 +114,57 @@ fn by_rows(x: &Tensor, weight: &Tensor, padding: usize) -> Result<Tensor> {
         rows.conv2d(&weight.narrow(2, row, 1)?.contiguous()?, 0, 1, 1, 1)
     };
     (1..side).try_fold(row(0)?, |sum, number| sum + row(number)?)
+}
+
+/// How a convolution is computed on the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// By an instruction for products in bf16, directly.
+    InBf16(Instruction),
+    /// By Winograd's minimal filtering of 2×2 pixels.
+    WinogradByTwo,
+    /// By Winograd's minimal filtering of 4×4 pixels.
+    WinogradByFour,
+    /// As a linear layer on patches of the whole image.
+    Small,
+    /// As products with patches of some pixels at a time.
+    Direct,
+}
+
+impl Path {
+    /// Whether values are read and written as they are held, and widened some at a time if at all.
+    pub(crate) fn reads_as_held(self) -> bool {
+        matches!(self, Self::InBf16(_) | Self::WinogradByTwo | Self::WinogradByFour)
+    }
+
+    fn of(sizes: Sizes, [values, kernels]: [DType; 2], conv: Conv2d) -> Self {
+        let by_four =
+            matches!(values, DType::F16 | DType::BF16) && !conv.in_tiles && winograd::four::suits(sizes);
+        let in_bf16 = [values, kernels] == [DType::BF16; 2] && is_fused([sizes.kernel; 2], sizes.stride);
+        match Instruction::detect().filter(|_| in_bf16) {
+            // A pair takes half the time of two values, filtering a quarter of the products.
+            Some(Instruction::Pairs) if by_four => Self::WinogradByFour,
+            Some(instruction) => Self::InBf16(instruction),
+            None if by_four => Self::WinogradByFour,
+            None if winograd::two::suits(sizes) => Self::WinogradByTwo,
+            None if small::is_small(sizes) => Self::Small,
+            None => Self::Direct,
+        }
+    }
+}
+
+/// How a convolution with a result of this size is computed, with values and kernels of these types.
+pub(crate) fn path(
+    dtypes: [DType; 2],
+    channels: [usize; 2],
+    size: [usize; 2],
+    [rows, columns]: [usize; 2],
+    conv: Conv2d,
+) -> Path {
+    if rows != columns {
+        return Path::Direct;
+    }
+    Path::of(Sizes::with_result(channels, size, rows, conv.stride), dtypes, conv)
 }
 
 /// The sizes of one convolution with a square kernel.
@@ -193,10 +244,10 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     };
     let shape = (x.dim(0)?, sizes.out_channels, sizes.out_height, sizes.out_width);
     let count = shape.0 * shape.1 * shape.2 * shape.3;
+    let path = Path::of(sizes, [x, weight].map(Tensor::dtype), conv);
     let held = weight.contiguous()?;
     let held = held.storage_and_layout();
-    if let Some(instruction) = by_instruction([x, weight].map(Tensor::dtype), [sizes.kernel; 2], conv.stride)
-    {
+    if let Path::InBf16(instruction) = path {
         let input = x.contiguous()?;
         let input = input.storage_and_layout();
         let mut out = zeros(count);
@@ -208,8 +259,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     }
     let (Storage::Cpu(kernels), layout) = (&*held.0, held.1) else { bail!("the weights are not on the CPU") };
     let kernels = Weights::new(kernels, layout.start_offset(), [sizes.out_channels, sizes.patch()], None)?;
-    let path = path_of(sizes, filters_by_four(x.dtype(), conv));
-    if matches!(path, ConvPath::WinogradByTwo | ConvPath::WinogradByFour) {
+    if matches!(path, Path::WinogradByTwo | Path::WinogradByFour) {
         return as_held(x.dtype(), ByWinograd { path, x, kernels, bias: &bias, sizes });
     }
     let wide = contiguous(x)?;
@@ -218,7 +268,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     if count > 0 {
         let input = values(&wide_held)?;
         match path {
-            ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
+            Path::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
             _ => direct::convolve(input, kernels, &bias, sizes, &mut out),
         }
     }
@@ -228,7 +278,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
 }
 
 struct ByWinograd<'a> {
-    path: ConvPath,
+    path: Path,
     x: &'a Tensor,
     kernels: Weights<'a>,
     bias: &'a [f32],
@@ -244,7 +294,7 @@ impl AsHeld for ByWinograd<'_> {
         let mut out: Vec<T> = zeros(shape.0 * shape.1 * shape.2 * shape.3);
         if !out.is_empty() {
             let input = &values_as(&held)?[..x.elem_count()];
-            if path == ConvPath::WinogradByFour {
+            if path == Path::WinogradByFour {
                 winograd::four::convolve(input, kernels, bias, sizes, &mut out);
             } else {
                 winograd::two::convolve(input, kernels, bias, sizes, &mut out);
@@ -254,72 +304,25 @@ impl AsHeld for ByWinograd<'_> {
     }
 }
 
-/// Whether values of this type are filtered four by four, where that is faster.
-pub(crate) fn filters_by_four(dtype: DType, conv: Conv2d) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16) && !conv.in_tiles
-}
-
-/// The instruction that multiplies an input and kernels of these types in bf16, if that is how they are convolved.
-pub(crate) fn by_instruction(dtypes: [DType; 2], kernel: [usize; 2], stride: usize) -> Option<Instruction> {
-    let fits = dtypes == [DType::BF16; 2] && is_fused(kernel, stride);
-    Instruction::detect().filter(|_| fits)
-}
-
-/// The same as [`scratch_bytes`] for convolutions by the processor's instruction for bf16.
-pub(crate) fn scratch_bytes_in_bf16(
+/// Scratch bytes of the convolution of `images` together, without their input and their result. `widens` says whether the
+/// kernels are held in 16-bit floats.
+pub(crate) fn scratch_bytes(
+    path: Path,
     [images, channels, out_channels]: [usize; 3],
     size: [usize; 2],
-    kernel: usize,
-    stride: usize,
+    [kernel, stride]: [usize; 2],
+    widens: bool,
     threads: usize,
 ) -> usize {
     let sizes = Sizes::with_result([channels, out_channels], size, kernel, stride);
-    let of = |instruction| in_bf16::scratch_bytes(instruction, sizes, images, threads);
-    Instruction::detect().map_or(0, of)
-}
-
-/// Scratch bytes of the convolution of `images` together, without their input and their result. `by_four` says
-/// whether pixels may be filtered four by four, `widens` whether the kernels are held in 16-bit floats.
-pub(crate) fn scratch_bytes(
-    [images, channels, out_channels]: [usize; 3],
-    [out_height, out_width]: [usize; 2],
-    kernel: usize,
-    stride: usize,
-    [by_four, widens]: [bool; 2],
-    threads: usize,
-) -> usize {
-    let sizes = Sizes::with_result([channels, out_channels], [out_height, out_width], kernel, stride);
-    let (values, blocks) = match path_of(sizes, by_four) {
-        ConvPath::WinogradByFour => return winograd::four::scratch_bytes(sizes, images, threads),
-        ConvPath::WinogradByTwo => winograd::two::scratch_values(sizes, images, widens, threads),
-        ConvPath::Small => (small::scratch_values(sizes, threads), 0),
-        ConvPath::Direct => direct::scratch_values(sizes, images, widens, threads),
+    let (values, blocks) = match path {
+        Path::InBf16(instruction) => return in_bf16::scratch_bytes(instruction, sizes, images, threads),
+        Path::WinogradByFour => return winograd::four::scratch_bytes(sizes, images, threads),
+        Path::WinogradByTwo => winograd::two::scratch_values(sizes, images, widens, threads),
+        Path::Small => (small::scratch_values(sizes, threads), 0),
+        Path::Direct => direct::scratch_values(sizes, images, widens, threads),
     };
     values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
-}
-
-/// How a convolution with a result of this size is computed. `by_four` says whether pixels may be filtered four
-/// by four.
-pub(crate) fn path(
-    channels: [usize; 2],
-    size: [usize; 2],
-    kernel: usize,
-    stride: usize,
-    by_four: bool,
-) -> ConvPath {
-    path_of(Sizes::with_result(channels, size, kernel, stride), by_four)
-}
-
-fn path_of(sizes: Sizes, by_four: bool) -> ConvPath {
-    if by_four && winograd::four::suits(sizes) {
-        ConvPath::WinogradByFour
-    } else if winograd::two::suits(sizes) {
-        ConvPath::WinogradByTwo
-    } else if small::is_small(sizes) {
-        ConvPath::Small
-    } else {
-        ConvPath::Direct
-    }
 }
 
 /// Cuts each plane of `planes` into blocks of `length` and collects, per image and block, the slices of all
@@ -427,7 +430,7 @@ mod tests {
     fn by_four(x: &Tensor, weight: &Tensor, bias: &Tensor, conv: Conv2d) -> Tensor {
         let sizes = Sizes::of(x, weight, Some(bias), conv).unwrap();
         let kernels = flat(weight);
-        let (path, bias, kernels) = (ConvPath::WinogradByFour, &flat(bias), Weights::F32(&kernels));
+        let (path, bias, kernels) = (Path::WinogradByFour, &flat(bias), Weights::F32(&kernels));
         ByWinograd { path, x, kernels, bias, sizes }.of::<f32>().unwrap()
     }
 
@@ -472,6 +475,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn bf16_is_filtered_where_it_is_not_multiplied_in_tiles() {
+        let (x, weight, bias) = (random(&[1, 20, 33, 29], 1), random(&[18, 20, 3, 3], 2), random(&[18], 3));
+        let [narrow, kernels] = [&x, &weight].map(|wide| wide.to_dtype(DType::BF16).unwrap());
+        let [wide, wide_kernels] = [&narrow, &kernels].map(|narrow| narrow.to_dtype(DType::F32).unwrap());
+        let filtered = by_four(&wide, &wide_kernels, &bias, Conv2d::SAME_3X3).to_dtype(DType::BF16).unwrap();
+        let got = conv2d(&narrow, &kernels, Some(&bias), Conv2d::SAME_3X3).unwrap();
+        let in_tiles = Instruction::detect() == Some(Instruction::Tiles);
+        assert_eq!(flat(&got) == flat(&filtered), !in_tiles);
     }
 
     #[test]
