@@ -93,7 +93,7 @@ fn of_what_comes_with_it_only_what_is_missing_is_copied() {
     let there = There::new();
     assert_fine(&there.deploy(&["--no-models"]));
     let assets = there.home().join(".local/share/sluice/assets");
-    assert!(assets.join("tokenizers/qwen2/merges.txt").is_file() && !assets.join("starter").exists());
+    assert!(assets.join("tokenizers/qwen2/merges.txt.gz").is_file() && !assets.join("starter").exists());
     let output = there.deploy(&[]);
     assert_fine(&output);
     for name in ["starter/starter.toml", "starter-clip/starter.toml"] {

@@ -6,12 +6,12 @@ use tokenizers::Tokenizer;
 
 use super::{
     byte_level::{Built, ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, letters_of_bytes},
-    tokenizer_files::{Shared, pairs},
+    tokenizer_files::{Shared, pairs, published_lines},
 };
-use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 
 /// The merges of the published models, in the assets.
-const PUBLISHED_MERGES: &str = "tokenizers/qwen2/merges.txt";
+const PUBLISHED_MERGES: &str = "tokenizers/qwen2/merges.txt.gz";
 /// Number of tokens of the published models that are bytes or merges; special tokens follow.
 const PUBLISHED_TOKENS: usize = 151_643;
 /// The token for padding.
@@ -109,9 +109,7 @@ impl Qwen2Tokenizer {
 }
 
 fn published() -> Result<Pairs, CheckpointError> {
-    let path = asset(PUBLISHED_MERGES)?;
-    let text = std::fs::read_to_string(&path)
-        .map_err(|source| CheckpointError::Io { path: path.clone(), source })?;
+    let (path, text) = published_lines(PUBLISHED_MERGES)?;
     let merges = pairs(text.lines());
     let joined = merges.iter().map(|(first, second)| format!("{first}{second}"));
     let tokens = letters_of_bytes().into_iter().map(String::from).chain(joined);

@@ -123,7 +123,7 @@ mod tests {
             "starter/transformer/diffusion_pytorch_model.safetensors",
             "starter-clip/starter.toml",
             "upscaler/realesr-animevideov3-x4.safetensors",
-            "tokenizers/qwen2/merges.txt",
+            "tokenizers/qwen2/merges.txt.gz",
         ] {
             assert!(all.iter().any(|own| own == name), "{name} is not among {all:?}");
         }
