@@ -142,7 +142,7 @@ impl Path {
             matches!(values, DType::F16 | DType::BF16) && !conv.in_tiles && winograd::four::suits(sizes);
         let in_bf16 = [values, kernels] == [DType::BF16; 2] && is_fused([sizes.kernel; 2], sizes.stride);
         match Instruction::detect().filter(|_| in_bf16) {
-            // A pair takes half the time of two values, filtering a quarter of the products.
+            // In pairs, products take half the time. Filtering leaves a quarter of them.
             Some(Instruction::Pairs) if by_four => Self::WinogradByFour,
             Some(instruction) => Self::InBf16(instruction),
             None if by_four => Self::WinogradByFour,
