@@ -1,7 +1,7 @@
 //! Block floating point: values as whole numbers of 16 bits, in groups that share an exponent.
 //!
 //! Most processors of Intel multiply pairs of such numbers (VNNI) twice as fast as floats, and pairs of bf16 at half the speed
-//! of floats, if at all. Inputs have 13 bits and weights 11, beside the sign, so the sum of a group fits into 32 bits and is
+//! of floats, if at all. AVX2 has it in two instructions, of which some processors do as many as of those for floats. Inputs have 13 bits and weights 11, beside the sign, so the sum of a group fits into 32 bits and is
 //! exact. What bf16 itself rounds is larger: of its eight significant bits, all are kept of inputs down to 1/32 of the largest
 //! one of their group, and of weights down to 1/8.
 //!
@@ -94,7 +94,7 @@ pub struct Panel<'a> {
 /// bits, and six with those of 256, of which there are two at most.
 ///
 /// # Safety
-/// The processor has VNNI with vectors of 512 bits for eight rows, and of 256 for six.
+/// The processor has VNNI with vectors of 512 bits for eight rows, and AVX2 with FMA for six.
 pub unsafe fn multiply<const R: usize>(rows: &[Row<'_>; R], panel: Panel<'_>, tile: &mut [f32]) {
     // SAFETY: the caller promises it.
     unsafe {
@@ -102,10 +102,24 @@ pub unsafe fn multiply<const R: usize>(rows: &[Row<'_>; R], panel: Panel<'_>, ti
             (8, 16) => multiply_512::<R, 1>(rows, panel, tile),
             (8, 32) => multiply_512::<R, 2>(rows, panel, tile),
             (8, _) => multiply_512::<R, 3>(rows, panel, tile),
-            (_, 8) => multiply_256::<R, 1>(rows, panel, tile),
-            _ => multiply_256::<R, 2>(rows, panel, tile),
+            (_, 8) if has_vnni() => multiply_256::<R, 1>(rows, panel, tile),
+            _ if has_vnni() => multiply_256::<R, 2>(rows, panel, tile),
+            (_, 8) => multiply_in_two::<R, 1>(rows, panel, tile),
+            _ => multiply_in_two::<R, 2>(rows, panel, tile),
         }
     }
+}
+
+/// Whether this processor has VNNI with vectors of 256 bits.
+pub fn has_vnni() -> bool {
+    is_x86_feature_detected!("avxvnni")
+}
+
+/// What VNNI does in one instruction.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn dot_in_two(sums: __m256i, factor: __m256i, vector: __m256i) -> __m256i {
+    _mm256_add_epi32(sums, _mm256_madd_epi16(factor, vector))
 }
 
 /// A function on tiles of `R` rows with one kind of vectors.
@@ -187,6 +201,21 @@ multiply!(
     _mm256_fmadd_ps,
     _mm256_setzero_ps
 );
+multiply!(
+    multiply_in_two,
+    "avx2,fma",
+    8,
+    __m256,
+    __m256i,
+    _mm256_setzero_si256,
+    _mm256_set1_epi32,
+    _mm256_set1_ps,
+    dot_in_two,
+    _mm256_cvtepi32_ps,
+    _mm256_mul_ps,
+    _mm256_fmadd_ps,
+    _mm256_setzero_ps
+);
 
 #[cfg(test)]
 mod tests {
@@ -243,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_largest_sums_do_not_overflow_and_all_vectors_give_the_same_bits() {
-        if !is_x86_feature_detected!("avx512vnni") {
+        if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
             return;
         }
         const OUTPUTS: usize = 16;
@@ -289,19 +318,26 @@ mod tests {
                 units: &rows[row].1,
             });
             let panel = Panel { words: &words, units: &units, width: OUTPUTS };
-            let mut tile = [0.0; 8 * OUTPUTS];
-            // SAFETY: the processor has VNNI with vectors of 512 bits.
-            unsafe { multiply::<8>(&held, panel, &mut tile) };
             let largest = want.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+            let mut tile = [0.0; 6 * OUTPUTS];
+            let six = held.first_chunk().unwrap();
+            // SAFETY: the processor has AVX2 and FMA.
+            unsafe { multiply_in_two::<6, 2>(six, panel, &mut tile) };
             for (got, want) in tile.iter().zip(&want) {
                 assert!((f64::from(*got) - want).abs() <= 1e-6 * largest, "{got}, expected {want}");
             }
-            if is_x86_feature_detected!("avxvnni") {
-                let mut narrow = [0.0; 6 * OUTPUTS];
-                let six = *held.first_chunk().unwrap();
-                // SAFETY: and with those of 256.
-                unsafe { multiply::<6>(&six, panel, &mut narrow) };
-                assert_eq!(narrow, tile[..narrow.len()]);
+            let same = |name: &str, multiply: &mut dyn FnMut(&mut [f32])| {
+                let mut other = [0.0; 8 * OUTPUTS];
+                multiply(&mut other);
+                assert_eq!(other[..tile.len()], tile, "{name}");
+            };
+            if has_vnni() {
+                // SAFETY: and VNNI with vectors of 256 bits.
+                same("256 bits", &mut |tile| unsafe { multiply_256::<6, 2>(six, panel, tile) });
+            }
+            if is_x86_feature_detected!("avx512vnni") {
+                // SAFETY: and with those of 512.
+                same("512 bits", &mut |tile| unsafe { multiply_512::<8, 1>(&held, panel, tile) });
             }
         }
     }
