@@ -1,6 +1,6 @@
 //! Matrix products of values in bf16, by what some processors multiply faster than f32: tiles of bf16 (AMX, `tdpbf16ps`),
-//! vectors of pairs of bf16 (AVX-512, `vdpbf16ps`), or vectors of pairs of whole numbers (VNNI, `vpdpwssd`). Packed weights are
-//! rounded to bf16 or to such numbers, as to bf16 on GPUs. Sums are f32.
+//! vectors of pairs of bf16 (AVX-512, `vdpbf16ps`), or vectors of pairs of whole numbers (`vpdpwssd` of VNNI, `vpmaddwd` of
+//! AVX2). Packed weights are rounded to bf16 or to such numbers, as to bf16 on GPUs. Sums are f32.
 //!
 //! Each entry is summed in one fixed order, so results do not depend on the number of threads. They differ in the last bits
 //! between the three, and from processors without any.
@@ -100,7 +100,7 @@ pub fn instructions() -> String {
     match Method::detect() {
         Some(Method::By(Instruction::Tiles)) => format!("{vectors}, bf16 in tiles (AMX)"),
         Some(Method::By(Instruction::Pairs)) => format!("{vectors}, bf16 in pairs"),
-        Some(Method::Words) => format!("{vectors}, bf16 as whole numbers (VNNI)"),
+        Some(Method::Words) => format!("{vectors}, bf16 as whole numbers"),
         None => vectors.to_owned(),
     }
 }
