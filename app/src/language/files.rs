@@ -1,63 +1,19 @@
-//! The table of languages. A new one is one entry and a folder of files; a new file is one line.
+//! The table of languages. A new one is one entry and a folder of files.
 
-use std::sync::OnceLock;
+use std::{
+    io::{self, Read},
+    sync::OnceLock,
+};
+
+use flate2::read::GzDecoder;
+use tar::Archive;
 
 use super::Language;
 
-macro_rules! file {
-    ($tag:literal, $name:literal) => {
-        (
-            $name,
-            include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../assets/languages/",
-                $tag,
-                "/",
-                $name,
-                ".ftl"
-            )),
-        )
-    };
-}
-
-/// The files of a language, one for each area of the window.
-macro_rules! files {
+/// The folder of a language, compressed by the build script.
+macro_rules! folder {
     ($tag:literal) => {
-        &[
-            file!($tag, "advice"),
-            file!($tag, "app"),
-            file!($tag, "commands"),
-            file!($tag, "common"),
-            file!($tag, "control-nets"),
-            file!($tag, "detailers"),
-            file!($tag, "engines"),
-            file!($tag, "enhance"),
-            file!($tag, "error"),
-            file!($tag, "files"),
-            file!($tag, "gallery"),
-            file!($tag, "get"),
-            file!($tag, "grid"),
-            file!($tag, "help"),
-            file!($tag, "hires"),
-            file!($tag, "image-prompts"),
-            file!($tag, "interpolate"),
-            file!($tag, "library"),
-            file!($tag, "monitor"),
-            file!($tag, "note"),
-            file!($tag, "palette"),
-            file!($tag, "plan"),
-            file!($tag, "queue"),
-            file!($tag, "reason"),
-            file!($tag, "regions"),
-            file!($tag, "settings"),
-            file!($tag, "side-panel"),
-            file!($tag, "start"),
-            file!($tag, "state"),
-            file!($tag, "status-bar"),
-            file!($tag, "top-bar"),
-            file!($tag, "upscale"),
-            file!($tag, "viewer"),
-        ]
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $tag, ".tar.gz"))
     };
 }
 
@@ -66,17 +22,31 @@ const fn language(
     [name, english]: [&'static str; 2],
     decimal: &'static str,
     sample: &'static str,
-    files: &'static [(&'static str, &'static str)],
+    folder: &'static [u8],
 ) -> Language {
-    Language { tag, name, english, decimal, sample, files, bundle: OnceLock::new() }
+    Language { tag, name, english, decimal, sample, folder, files: OnceLock::new(), bundle: OnceLock::new() }
 }
 
 /// The languages of the window. English comes first: it has every text.
 pub static LANGUAGES: [Language; 6] = [
-    language("en", ["English", "English"], ".", "", files!("en")),
-    language("de", ["Deutsch", "German"], ",", "", files!("de")),
-    language("es", ["Español", "Spanish"], ",", "", files!("es")),
-    language("fr", ["Français", "French"], ",", "", files!("fr")),
-    language("ja", ["日本語", "Japanese"], ".", "ひらがなカタカナ画像", files!("ja")),
-    language("zh-CN", ["简体中文", "Simplified Chinese"], ".", "简体中文图像设置", files!("zh-CN")),
+    language("en", ["English", "English"], ".", "", folder!("en")),
+    language("de", ["Deutsch", "German"], ",", "", folder!("de")),
+    language("es", ["Español", "Spanish"], ",", "", folder!("es")),
+    language("fr", ["Français", "French"], ",", "", folder!("fr")),
+    language("ja", ["日本語", "Japanese"], ".", "ひらがなカタカナ画像", folder!("ja")),
+    language("zh-CN", ["简体中文", "Simplified Chinese"], ".", "简体中文图像设置", folder!("zh-CN")),
 ];
+
+/// The files of a compressed folder: their names without `.ftl`, and what they contain.
+pub fn unpacked(folder: &[u8]) -> io::Result<Vec<(String, String)>> {
+    let mut archive = Archive::new(GzDecoder::new(folder));
+    let files = archive.entries()?.map(|entry| {
+        let mut entry = entry?;
+        let path = entry.path()?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut text = String::new();
+        entry.read_to_string(&mut text)?;
+        Ok((name, text))
+    });
+    files.collect()
+}

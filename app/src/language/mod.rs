@@ -44,8 +44,9 @@ pub struct Language {
     pub decimal: &'static str,
     /// Characters that the window's own fonts lack, if it is written with such.
     pub sample: &'static str,
-    /// Its files: their names without `.ftl`, and what they contain.
-    pub files: &'static [(&'static str, &'static str)],
+    /// Its files, compressed.
+    folder: &'static [u8],
+    files: OnceLock<Vec<(String, String)>>,
     bundle: OnceLock<Bundle>,
 }
 
@@ -95,6 +96,17 @@ fn in_words(key: &str, values: Option<&FluentArgs<'_>>) -> String {
 }
 
 impl Language {
+    /// Its files: their names without `.ftl`, and what they contain.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.files.get_or_init(|| {
+            files::unpacked(self.folder).unwrap_or_else(|error| {
+                tracing::error!(self.tag, %error, "the texts that are compiled in cannot be read");
+                Vec::new()
+            })
+        });
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
     fn text(&self, key: &str, values: Option<&FluentArgs<'_>>) -> Option<String> {
         let bundle = self.bundle.get_or_init(|| self.load());
         let pattern = bundle.get_message(key)?.value()?;
@@ -113,12 +125,11 @@ impl Language {
         });
         let mut bundle = Bundle::new_concurrent(vec![tag]);
         bundle.set_use_isolating(false);
-        for (file, source) in self.files {
-            let resource =
-                FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(readable, errors)| {
-                    tracing::warn!(self.tag, file, ?errors, "the file has errors: some texts are missing");
-                    readable
-                });
+        for (file, source) in self.files() {
+            let resource = FluentResource::try_new(source.to_owned()).unwrap_or_else(|(readable, errors)| {
+                tracing::warn!(self.tag, file, ?errors, "the file has errors: some texts are missing");
+                readable
+            });
             if let Err(errors) = bundle.add_resource(resource) {
                 tracing::warn!(self.tag, file, ?errors, "a text is there twice");
             }

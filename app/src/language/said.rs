@@ -177,13 +177,13 @@ fn fill<'text>(
 /// All templates, those with the most text first.
 fn templates() -> Vec<Template> {
     let mut templates = Vec::new();
-    for (file, source) in english().files {
+    for (file, source) in english().files() {
         let parts: Vec<&str> =
-            FILES.iter().filter(|(known, _)| known == file).map(|(_, part)| *part).collect();
+            FILES.iter().filter(|(known, _)| *known == file).map(|(_, part)| *part).collect();
         if parts.is_empty() {
             continue;
         }
-        let resource = fluent_syntax::parser::parse(*source).unwrap_or_else(|(readable, errors)| {
+        let resource = fluent_syntax::parser::parse(source).unwrap_or_else(|(readable, errors)| {
             tracing::warn!(file, ?errors, "the file has errors: some messages stay English");
             readable
         });

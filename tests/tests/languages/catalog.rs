@@ -14,9 +14,9 @@ pub type Texts = BTreeMap<String, BTreeSet<String>>;
 /// The texts of a language. Fails where a file is not understood, and where a text is there twice or in the wrong file.
 pub fn texts(language: &Language) -> Texts {
     let mut texts = Texts::new();
-    for (file, source) in language.files {
+    for (file, source) in language.files() {
         let place = format!("{}/{file}.ftl", language.tag);
-        let resource = parse(*source).unwrap_or_else(|(_, errors)| panic!("{place}: {errors:?}"));
+        let resource = parse(source).unwrap_or_else(|(_, errors)| panic!("{place}: {errors:?}"));
         for entry in resource.body {
             let Entry::Message(message) = entry else { continue };
             let key = message.id.name;

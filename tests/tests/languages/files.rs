@@ -32,8 +32,8 @@ fn languages_have_the_files_that_are_there() {
             .map(|file| file.unwrap().file_name().into_string().unwrap())
             .collect();
         files.sort();
-        let known: Vec<String> = language.files.iter().map(|(file, _)| format!("{file}.ftl")).collect();
-        assert_eq!(known, files, "{name}: the table of files, in the order of their names");
+        let known: Vec<String> = language.files().map(|(file, _)| format!("{file}.ftl")).collect();
+        assert_eq!(known, files, "{name}: what is compiled in, in the order of their names");
         folders.push(name);
     }
     assert_eq!(folders.len(), LANGUAGES.len());
@@ -56,7 +56,7 @@ fn a_system_has_the_first_of_its_languages_that_is_there() {
 /// French has a space before these marks. Without a break there, no line begins with a mark.
 #[test]
 fn french_marks_stay_with_their_words() {
-    for (file, source) in find("fr").unwrap().files {
+    for (file, source) in find("fr").unwrap().files() {
         for mark in [" :", " ;", " !", " ?", " %", " »", "« "] {
             assert!(!source.contains(mark), "fr/{file}.ftl: {mark:?} has a plain space");
         }

@@ -1,8 +1,9 @@
 //! The licences of what comes with this program.
 
-use std::sync::LazyLock;
+use std::{io, sync::LazyLock};
 
 use egui::{Label, RichText, ScrollArea, TextStyle, Ui};
+use flate2::read::GzDecoder;
 
 use crate::{
     language::tr,
@@ -28,8 +29,14 @@ const PARTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// The licences of the libraries, made by `packaging/licences/update`.
-const LIBRARIES: &str = include_str!("../../../../assets/licences/libraries.txt");
+/// The licences of the libraries, made by `packaging/licences/update` and compressed by the build script.
+static LIBRARIES: LazyLock<String> = LazyLock::new(|| {
+    let packed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraries.txt.gz"));
+    io::read_to_string(GzDecoder::new(packed)).unwrap_or_else(|error| {
+        tracing::error!(%error, "the licences that are compiled in cannot be read");
+        String::new()
+    })
+});
 
 /// Which of them are open.
 #[derive(Debug, Default)]
