@@ -1,9 +1,11 @@
 //! Block floating point: values as whole numbers of 16 bits, in groups that share an exponent.
 //!
 //! Most processors of Intel multiply pairs of such numbers (VNNI) twice as fast as floats, and pairs of bf16 at half the speed
-//! of floats, if at all. AVX2 has it in two instructions, of which some processors do as many as of those for floats. Inputs have 13 bits and weights 11, beside the sign, so the sum of a group fits into 32 bits and is
-//! exact. What bf16 itself rounds is larger: of its eight significant bits, all are kept of inputs down to 1/32 of the largest
-//! one of their group, and of weights down to 1/8.
+//! of floats, if at all. AVX2 has it in two instructions, and some processors do as many of the first as of those for floats.
+//!
+//! Inputs have 13 bits and weights 11, beside the sign, so the sum of a group fits into 32 bits and is exact. What bf16 itself
+//! rounds is larger: of its eight significant bits, all are kept of inputs down to 1/32 of the largest one of their group, and
+//! of weights down to 1/8.
 //!
 //! Whole numbers add up to the same in any order, so vectors of 256 and of 512 bits give the same bits.
 
