@@ -6,7 +6,7 @@ fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
     #[cfg(feature = "window")]
     if let Err(error) = texts::compress() {
-        eprintln!("{error}");
+        eprintln!("cannot compress the words of the window and the licences: {error}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
@@ -28,7 +28,7 @@ mod texts {
         let (assets, out) = (of_cargo("CARGO_MANIFEST_DIR").join("../assets"), of_cargo("OUT_DIR"));
         let languages = assets.join("languages");
         for folder in sorted(&languages)? {
-            let Some(tag) = folder.file_name() else { continue };
+            let Some(tag) = folder.file_name().filter(|_| folder.is_dir()) else { continue };
             let bytes = archive(&folder)?;
             fs::write(out.join(tag).with_added_extension("tar.gz"), bytes)?;
         }
@@ -42,10 +42,13 @@ mod texts {
         Ok(())
     }
 
-    /// The files of a folder in the order of their names, without their times: the same files give the same bytes.
+    /// The texts of a folder in the order of their names, without their times: the same files give the same bytes.
     fn archive(folder: &Path) -> io::Result<Vec<u8>> {
         let mut archive = tar::Builder::new(packer());
         for path in sorted(folder)? {
+            if path.extension().is_none_or(|extension| extension != "ftl") {
+                continue;
+            }
             let text = fs::read(&path)?;
             let mut header = tar::Header::new_ustar();
             header.set_size(text.len() as u64);
