@@ -24,7 +24,7 @@ const fn language(
     sample: &'static str,
     folder: &'static [u8],
 ) -> Language {
-    Language { tag, name, english, decimal, sample, folder, files: OnceLock::new(), bundle: OnceLock::new() }
+    Language { tag, name, english, decimal, sample, folder, bundle: OnceLock::new() }
 }
 
 /// The languages of the window. English comes first: it has every text.

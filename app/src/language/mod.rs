@@ -46,7 +46,6 @@ pub struct Language {
     pub sample: &'static str,
     /// Its files, compressed.
     folder: &'static [u8],
-    files: OnceLock<Vec<(String, String)>>,
     bundle: OnceLock<Bundle>,
 }
 
@@ -96,15 +95,12 @@ fn in_words(key: &str, values: Option<&FluentArgs<'_>>) -> String {
 }
 
 impl Language {
-    /// Its files: their names without `.ftl`, and what they contain.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        let files = self.files.get_or_init(|| {
-            files::unpacked(self.folder).unwrap_or_else(|error| {
-                tracing::error!(self.tag, %error, "the texts that are compiled in cannot be read");
-                Vec::new()
-            })
-        });
-        files.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    /// Its files, unpacked: their names without `.ftl`, and what they contain.
+    pub fn files(&self) -> Vec<(String, String)> {
+        files::unpacked(self.folder).unwrap_or_else(|error| {
+            tracing::error!(self.tag, %error, "the texts that are compiled in cannot be read");
+            Vec::new()
+        })
     }
 
     fn text(&self, key: &str, values: Option<&FluentArgs<'_>>) -> Option<String> {
@@ -126,7 +122,7 @@ impl Language {
         let mut bundle = Bundle::new_concurrent(vec![tag]);
         bundle.set_use_isolating(false);
         for (file, source) in self.files() {
-            let resource = FluentResource::try_new(source.to_owned()).unwrap_or_else(|(readable, errors)| {
+            let resource = FluentResource::try_new(source).unwrap_or_else(|(readable, errors)| {
                 tracing::warn!(self.tag, file, ?errors, "the file has errors: some texts are missing");
                 readable
             });

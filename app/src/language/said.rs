@@ -28,7 +28,7 @@ pub const IDEOGRAPHIC_STOP: char = '。';
 
 /// A text with gaps.
 struct Template {
-    key: &'static str,
+    key: String,
     pieces: Vec<Piece>,
     /// Bytes of its text without the gaps.
     length: usize,
@@ -36,7 +36,7 @@ struct Template {
 
 enum Piece {
     Text(String),
-    Gap(&'static str),
+    Gap(String),
 }
 
 /// What may fill the gaps of a template. Values such as the messages of other programs may have several sentences, but
@@ -70,7 +70,7 @@ fn for_the_window(message: &str) -> &str {
 
 /// The key of the template that made a message.
 pub fn template_of(message: &str) -> Option<&'static str> {
-    recognised(message, Gaps::OfAnyLength).map(|(template, _)| template.key)
+    recognised(message, Gaps::OfAnyLength).map(|(template, _)| template.key.as_str())
 }
 
 impl Language {
@@ -115,11 +115,11 @@ impl Language {
         for (name, value) in values {
             let value = match value.parse::<i64>() {
                 Ok(number) if number.to_string() == value => FluentValue::from(number),
-                _ => FluentValue::from(self.value(template.key, value)),
+                _ => FluentValue::from(self.value(&template.key, value)),
             };
             arguments.set(name, value);
         }
-        self.text(template.key, Some(&arguments))
+        self.text(&template.key, Some(&arguments))
     }
 
     /// What fills a gap. Amounts get the decimal mark of the language, and in the reasons of plans numbers do, too; elsewhere
@@ -160,7 +160,7 @@ fn fill<'text>(
             };
             let mut ends_at = |place: usize| {
                 values.truncate(depth);
-                values.push((name, &text[..place]));
+                values.push((name.as_str(), &text[..place]));
                 fill(rest, &text[place..], gaps, values)
             };
             match rest {
@@ -183,7 +183,7 @@ fn templates() -> Vec<Template> {
         if parts.is_empty() {
             continue;
         }
-        let resource = fluent_syntax::parser::parse(source).unwrap_or_else(|(readable, errors)| {
+        let resource = fluent_syntax::parser::parse(source.as_str()).unwrap_or_else(|(readable, errors)| {
             tracing::warn!(file, ?errors, "the file has errors: some messages stay English");
             readable
         });
@@ -201,8 +201,8 @@ fn templates() -> Vec<Template> {
 
 /// A text as a template. None if it has forms for numbers, which no message of the engine has, or two gaps without a text
 /// between them.
-fn template(key: &'static str, pattern: &Pattern<&'static str>) -> Option<Template> {
-    let mut template = Template { key, pieces: Vec::new(), length: 0 };
+fn template(key: &str, pattern: &Pattern<&str>) -> Option<Template> {
+    let mut template = Template { key: key.to_owned(), pieces: Vec::new(), length: 0 };
     for element in &pattern.elements {
         match element {
             PatternElement::TextElement { value } => template.add(value),
@@ -210,7 +210,7 @@ fn template(key: &'static str, pattern: &Pattern<&'static str>) -> Option<Templa
                 InlineExpression::StringLiteral { value } => template.add(value),
                 InlineExpression::VariableReference { id } => match template.pieces.last() {
                     Some(Piece::Gap(_)) => return None,
-                    _ => template.pieces.push(Piece::Gap(id.name)),
+                    _ => template.pieces.push(Piece::Gap(id.name.to_owned())),
                 },
                 _ => return None,
             },

@@ -5,8 +5,9 @@ mod attention;
 
 use super::{
     computed::{
-        ConvPath, LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes,
-        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
+        ConvPath, LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, bytes_scratch_bytes,
+        channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes,
+        unpacked_scratch_bytes,
     },
     cuda,
     effort::Effort,
@@ -119,6 +120,8 @@ pub struct Costs {
     pub widens: bool,
     /// Whether weights and values of a product, or what attention multiplies, are multiplied in bf16 by the CPU.
     pub in_bf16: bool,
+    /// Whether the CPU multiplies values and weights of a product in whole numbers of 8 bits.
+    pub in_8_bits: bool,
     /// Whether the weights of a product are held rotated, so that the CPU rotates its rows.
     pub is_rotated: bool,
     /// Whether a bias is added to a product, which GPUs do after it.
@@ -137,6 +140,7 @@ impl Costs {
             computes: Computes::here(),
             widens: false,
             in_bf16: false,
+            in_8_bits: false,
             is_rotated: false,
             is_biased: false,
         }
@@ -181,6 +185,12 @@ impl Costs {
         let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
         match self.computes {
             Computes::Processor { threads, effort } => {
+                if self.in_8_bits {
+                    let scratch = bytes_scratch_bytes([rows, inputs, outputs], threads);
+                    let result = (rows * outputs * self.value_bytes) as u64;
+                    let operations = effort.linear_in_8_bits([rows, inputs, outputs], threads);
+                    return Cost { peak: scratch as u64 + result, result, operations };
+                }
                 if self.in_bf16 {
                     // Sums are rounded as they are written.
                     let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
@@ -210,6 +220,10 @@ impl Costs {
     pub fn linear_with_terms(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
         let cost = self.linear(rows, inputs, outputs);
         match self.computes {
+            Computes::Processor { threads, effort } if self.in_8_bits => {
+                let scratch = bytes_scratch_bytes([rows, inputs, outputs], threads);
+                self.function(effort, 0, rows * outputs, scratch, cost.operations)
+            }
             Computes::Processor { threads, effort } if self.in_bf16 => {
                 let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                 self.function(effort, 0, rows * outputs, scratch, cost.operations)

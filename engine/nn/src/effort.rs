@@ -5,9 +5,12 @@ use std::time::{Duration, Instant};
 
 use candle_core::{DType, Device, Result, Tensor};
 
-use super::computed::{
-    Bf16Method, Conv2d, ConvPath, FEW_ROWS, Mask, attention, attention_pieces, bf16_pieces, conv2d, linear,
-    linear_pieces, silu_mul, times_packed,
+use super::{
+    computed::{
+        Bf16Method, Conv2d, ConvPath, FEW_ROWS, Mask, Weight, attention, attention_pieces, bf16_pieces,
+        bytes_pieces, conv2d, linear, linear_pieces, multiplies_bytes, silu_mul, times_packed,
+    },
+    precision::{Encoding, Format},
 };
 
 /// Part of a direct convolution's multiplications that a Winograd convolution of 2×2 pixels needs.
@@ -40,6 +43,8 @@ pub struct Effort {
     pub direct: u32,
     /// Per operation of a product or a convolution in bf16.
     pub in_bf16: u32,
+    /// Per operation of a product in whole numbers of 8 bits.
+    pub in_8_bits: u32,
     /// Per product: memory for the result, dividing the work among threads, and waiting for the last. Other functions take half
     /// of it.
     pub call: u32,
@@ -59,6 +64,7 @@ impl Effort {
         kernel: 250_000,
         direct: 130,
         in_bf16: 50,
+        in_8_bits: 30,
         call: 100_000_000,
     };
 
@@ -78,6 +84,13 @@ impl Effort {
         let products = 2.0 * (rows * inputs * outputs) as f64 * f64::from(self.in_bf16) / 100.0;
         let even = products + of(self.output, rows * outputs);
         even * uneven(bf16_pieces([rows, inputs, outputs], threads), 1, threads) + of(self.call, 1)
+    }
+
+    /// The same in whole numbers of 8 bits.
+    pub(super) fn linear_in_8_bits(self, [rows, inputs, outputs]: [usize; 3], threads: usize) -> f64 {
+        let products = 2.0 * (rows * inputs * outputs) as f64 * f64::from(self.in_8_bits) / 100.0;
+        let even = products + of(self.output, rows * outputs);
+        even * uneven(bytes_pieces([rows, inputs, outputs], threads), 1, threads) + of(self.call, 1)
     }
 
     /// A function that moves this many values.
@@ -155,6 +168,9 @@ impl Effort {
         let (flat, deep, small) = (flat?, deep?, small?);
         let (few, up, down) = (ones(&[FEW, OUTER])?, ones(&[INNER, OUTER])?, ones(&[OUTER, INNER])?);
         let half_rows = rows.to_dtype(DType::BF16)?;
+        let encoding = Encoding::scaled(Format::I8, SIDE).rounding_inputs();
+        let bytes = Tensor::ones(encoding.bytes(SIDE * SIDE), DType::U8, &Device::Cpu)?;
+        let bytes = Weight::Packed { bytes, encoding, shape: vec![SIDE; 2] };
         // Every CPU filters f16 by four.
         let half_flat = (flat.0.to_dtype(DType::F16)?, flat.1.to_dtype(DType::F16)?);
         let convolve = |(x, kernels): &(Tensor, Tensor)| conv2d(x, kernels, None, Conv2d::SAME_3X3);
@@ -172,6 +188,7 @@ impl Effort {
             directly,
             calls,
             in_bf16,
+            in_8_bits,
         ] = fastest([
             &|| linear(&rows, &square, None),
             &|| linear(&slim, &narrow, None),
@@ -189,6 +206,7 @@ impl Effort {
                 linear(&gated, &down, None)
             },
             &|| linear(&half_rows, &half, None),
+            &|| linear(&rows, &bytes, None),
         ])?;
 
         // As if all threads ended at the same time.
@@ -225,14 +243,15 @@ impl Effort {
             2.0 * known([FEW, OUTER, INNER]) + known([FEW, INNER, OUTER]) + value * (3 * FEW * INNER) as f64;
         // Three products and one other function.
         let call = after(calls, known) / 3.5;
-        let in_bf16 = match Bf16Method::detect() {
-            Some(_) => {
-                let known = output * (ROWS * SIDE) as f64;
-                let whole = uneven(bf16_pieces([ROWS, SIDE, SIDE], threads), 1, threads);
-                after(in_bf16 / whole, known) / (2 * ROWS * SIDE * SIDE) as f64
-            }
-            None => 0.0,
+        let of_product = |seconds: f64, pieces: usize| {
+            let known = output * (ROWS * SIDE) as f64;
+            after(seconds / uneven(pieces, 1, threads), known) / (2 * ROWS * SIDE * SIDE) as f64
         };
+        let is_in = |is_possible: bool, seconds: f64, pieces: fn([usize; 3], usize) -> usize| {
+            if is_possible { of_product(seconds, pieces([ROWS, SIDE, SIDE], threads)) } else { 0.0 }
+        };
+        let in_bf16 = is_in(Bf16Method::detect().is_some(), in_bf16, bf16_pieces);
+        let in_8_bits = is_in(multiplies_bytes(), in_8_bits, bytes_pieces);
         let hundredths = |one: f64| (100.0 * one).round() as u32;
         let measured = Self {
             output: hundredths(output),
@@ -246,6 +265,7 @@ impl Effort {
             kernel: hundredths(kernel),
             direct: hundredths(direct),
             in_bf16: hundredths(in_bf16),
+            in_8_bits: hundredths(in_8_bits),
             call: hundredths(call),
         };
         Ok((rate, measured.or_usual()))
@@ -267,6 +287,7 @@ impl Effort {
             kernel: or(self.kernel, Self::USUAL.kernel),
             direct: or(self.direct, Self::USUAL.direct),
             in_bf16: or(self.in_bf16, Self::USUAL.in_bf16),
+            in_8_bits: or(self.in_8_bits, Self::USUAL.in_8_bits),
             call: or(self.call, Self::USUAL.call),
         }
     }

@@ -20,6 +20,17 @@ pub fn arch() -> Arch {
     })
 }
 
+/// The family of this processor, if AMD made it.
+#[cfg(target_arch = "x86_64")]
+pub fn amd_family() -> Option<u32> {
+    use std::arch::x86_64::__cpuid;
+
+    let maker = __cpuid(0);
+    let is_amd = [maker.ebx, maker.edx, maker.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD";
+    let signature = __cpuid(1).eax;
+    is_amd.then_some((signature >> 8 & 0xf) + (signature >> 20 & 0xff))
+}
+
 fn limited(wanted: &str) -> Option<Arch> {
     match wanted {
         "none" => Some(Arch::Scalar),

@@ -120,6 +120,7 @@ impl Trace {
             computes: self.0.computes,
             widens: false,
             in_bf16: false,
+            in_8_bits: false,
             is_rotated: false,
             is_biased: false,
         }

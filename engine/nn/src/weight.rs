@@ -4,7 +4,7 @@ use candle_core::{DType, Result, bail};
 
 use super::{
     Conv2d, Tensor, Trace,
-    computed::{self, conv_path, in_bf16},
+    computed::{self, conv_path, in_8_bits, in_bf16},
     cost::{Computes, Cost},
     linear,
     tensor::Kind,
@@ -283,7 +283,8 @@ fn trace_linear(
     let mut costs = trace.costs(x.dtype);
     costs.widens = weight.packed.is_none() && weight.dtype != x.dtype;
     let is_narrow = weight.packed.is_some() || weight.dtype == DType::BF16;
-    costs.in_bf16 = x.dtype == DType::BF16 && in_bf16([rows, inputs], is_narrow);
+    costs.in_8_bits = in_8_bits(x.dtype, [rows, inputs], weight.packed);
+    costs.in_bf16 = !costs.in_8_bits && x.dtype == DType::BF16 && in_bf16([rows, inputs], is_narrow);
     costs.is_rotated = weight.packed.as_ref().is_some_and(|packed| packed.rotation.is_some());
     costs.is_biased = bias.is_some();
     let mut cost = match terms {
@@ -300,7 +301,7 @@ fn trace_linear(
         // The product with the first factor, in f32.
         cost.peak += (rows * ranks.iter().max().unwrap_or(&0) * size_of::<f32>()) as u64;
     }
-    if costs.in_bf16 {
+    if costs.in_bf16 || costs.in_8_bits && x.dtype == DType::BF16 {
         let copied = if x.layout.is_contiguous() { 0 } else { x.dtype.size_in_bytes() };
         let widened = if terms.is_empty() { 0 } else { size_of::<f32>() };
         cost.peak += (rows * inputs * copied.max(widened)) as u64;

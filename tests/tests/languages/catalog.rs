@@ -16,7 +16,7 @@ pub fn texts(language: &Language) -> Texts {
     let mut texts = Texts::new();
     for (file, source) in language.files() {
         let place = format!("{}/{file}.ftl", language.tag);
-        let resource = parse(source).unwrap_or_else(|(_, errors)| panic!("{place}: {errors:?}"));
+        let resource = parse(source.as_str()).unwrap_or_else(|(_, errors)| panic!("{place}: {errors:?}"));
         for entry in resource.body {
             let Entry::Message(message) = entry else { continue };
             let key = message.id.name;

@@ -32,7 +32,7 @@ fn languages_have_the_files_that_are_there() {
             .map(|file| file.unwrap().file_name().into_string().unwrap())
             .collect();
         files.sort();
-        let known: Vec<String> = language.files().map(|(file, _)| format!("{file}.ftl")).collect();
+        let known: Vec<String> = language.files().iter().map(|(file, _)| format!("{file}.ftl")).collect();
         assert_eq!(known, files, "{name}: what is compiled in, in the order of their names");
         folders.push(name);
     }

@@ -84,7 +84,7 @@ fn keys_in(source: &str, areas: &[String]) -> Vec<String> {
 #[test]
 fn what_the_source_names_is_there_and_nothing_else() {
     let all: Texts = texts(english());
-    let areas: Vec<String> = english().files().map(|(file, _)| format!("{file}-")).collect();
+    let areas: Vec<String> = english().files().iter().map(|(file, _)| format!("{file}-")).collect();
     let mut used = BTreeSet::new();
     for (path, source) in sources() {
         for call in calls(&source) {

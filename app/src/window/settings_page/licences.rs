@@ -68,16 +68,16 @@ fn libraries(ui: &mut Ui) {
     static LINES: LazyLock<Vec<&str>> = LazyLock::new(|| LIBRARIES.lines().collect());
     let ink = Palette::of(ui).text_muted;
     let height = ui.text_style_height(&TextStyle::Small);
-    ScrollArea::both().id_salt("libraries").max_height(TEXT).auto_shrink([false, true]).show_rows(
-        ui,
-        height,
-        LINES.len(),
-        |ui, rows| {
+    ScrollArea::both()
+        .id_salt("libraries")
+        .max_height(TEXT)
+        .min_scrolled_height(TEXT)
+        .auto_shrink([false, true])
+        .show_rows(ui, height, LINES.len(), |ui, rows| {
             for line in &LINES[rows] {
                 ui.add(Label::new(RichText::new(*line).small().color(ink)).extend());
             }
-        },
-    );
+        });
 }
 
 #[cfg(test)]

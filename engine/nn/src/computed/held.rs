@@ -3,7 +3,7 @@
 use candle_core::{DType, Result, Tensor, WithDType};
 use half::{bf16, f16, slice::HalfFloatSliceExt};
 
-use super::bf16_product::Kept;
+use super::sums::Kept;
 
 /// Values that functions widen and round at a time.
 pub(super) const BLOCK: usize = 1024;

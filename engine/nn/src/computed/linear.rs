@@ -6,12 +6,14 @@ use half::bf16;
 use crate::precision::{Encoding, Packed};
 
 use super::{
-    bf16_product::{self, Kept, Method},
+    bf16_product::{self, Method},
     cpu::{by_processor, contiguous, rounded, values, zeros},
     few_rows,
     operands::{Start, Weights},
     product,
+    sums::Kept,
     unpacked::unpacked,
+    whole_product::{self, Width, are_bytes, can_multiply},
 };
 use crate::cuda;
 
@@ -59,6 +61,14 @@ impl Weight {
         match self {
             Self::Floats(tensor) => tensor.dims(),
             Self::Packed { shape, .. } => shape,
+        }
+    }
+
+    /// How it is packed.
+    fn encoding(&self) -> Option<Encoding> {
+        match self {
+            Self::Floats(_) => None,
+            Self::Packed { encoding, .. } => Some(*encoding),
         }
     }
 
@@ -205,35 +215,54 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
     };
     let count = shape.iter().product();
     let rows = count / outputs.max(1);
-    let narrow = Method::detect()
-        .filter(|_| count > 0 && x.dtype() == DType::BF16 && in_bf16([rows, inputs], weight.is_narrow()));
-    if let Some(method) = narrow
-        && terms.is_empty()
-    {
+    let by = if count == 0 { By::Floats } else { By::of(x.dtype(), [rows, inputs], weight) };
+    let is_narrow = x.dtype() == DType::BF16 && by != By::Floats;
+    if is_narrow && terms.is_empty() {
         let mut out: Vec<bf16> = zeros(count);
-        multiply_in_bf16(method, x, weight, &bias, inputs, &mut out)?;
+        multiply_narrow(by, x, weight, &bias, inputs, &mut out)?;
         return Tensor::from_vec(out, shape, x.device());
     }
     let mut out = zeros(count);
     if !out.is_empty() {
-        if let Some(method) = narrow {
-            multiply_in_bf16(method, x, weight, &bias, inputs, &mut out)?;
+        if is_narrow {
+            multiply_narrow(by, x, weight, &bias, inputs, &mut out)?;
         }
         let wide = contiguous(x)?;
         let wide = wide.storage_and_layout();
         let x_values = values(&wide)?;
-        if narrow.is_none() {
-            multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
+        if !is_narrow {
+            multiply_by(by, weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
         }
         for term in terms {
             let (rank, _) = term.down.dims2()?;
             let mut inner = zeros(rows * rank);
-            multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
+            multiply_by(By::Floats, &term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
             inner.iter_mut().for_each(|value| *value *= term.scale);
-            multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
+            multiply_by(By::Floats, &term.up, &inner, Start::There(outputs), rank, &mut out)?;
         }
     }
     rounded(out, shape, x.dtype())
+}
+
+/// By what the CPU multiplies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// f32.
+    Floats,
+    /// bf16, or what stands for it.
+    Bf16(Method),
+    /// Whole numbers of 8 bits.
+    Bytes,
+}
+
+impl By {
+    fn of(dtype: DType, shape: [usize; 2], weight: &Weight) -> Self {
+        if in_8_bits(dtype, shape, weight.encoding()) {
+            return Self::Bytes;
+        }
+        let is_bf16 = dtype == DType::BF16 && in_bf16(shape, weight.is_narrow());
+        Method::detect().filter(|_| is_bf16).map_or(Self::Floats, Self::Bf16)
+    }
 }
 
 /// Whether the product of some rows in bf16 with weights that are bf16 or packed is computed in bf16.
@@ -242,9 +271,16 @@ pub(crate) fn in_bf16([rows, inputs]: [usize; 2], is_narrow: bool) -> bool {
     is_narrow && fits && Method::detect().is_some()
 }
 
-/// `out = bias + x · weightᵀ` for x in bf16.
-fn multiply_in_bf16<T: Kept>(
-    method: Method,
+/// Whether the product of some rows with weights that are packed like this is computed in whole numbers of 8 bits.
+pub(crate) fn in_8_bits(dtype: DType, [rows, inputs]: [usize; 2], encoding: Option<Encoding>) -> bool {
+    let are_held = |encoding: Encoding| encoding.rounds_inputs && are_bytes(encoding, inputs);
+    let fits = rows > few_rows::MOST && inputs > 0 && matches!(dtype, DType::F32 | DType::BF16);
+    fits && encoding.is_some_and(are_held) && can_multiply(Width::Bytes)
+}
+
+/// `out = bias + x · weightᵀ` for x in bf16, by something other than floats of 32 bits.
+fn multiply_narrow<T: Kept>(
+    by: By,
     x: &Tensor,
     weight: &Weight,
     bias: &[f32],
@@ -256,14 +292,28 @@ fn multiply_in_bf16<T: Kept>(
     let Storage::Cpu(storage) = &*storage else { bail!("the values are not on the CPU") };
     let rows = out.len() / bias.len();
     let x = &storage.as_slice::<bf16>()?[layout.start_offset()..][..rows * inputs];
-    weight.read([bias.len(), inputs], |weights| {
-        bf16_product::multiply(method, x, weights, Start::Bias(bias), inputs, out);
+    weight.read([bias.len(), inputs], |weights| match by {
+        By::Bf16(method) => bf16_product::multiply(method, x, weights, Start::Bias(bias), inputs, out),
+        _ => {
+            let x = Weights::Bf16(x);
+            whole_product::multiply(Width::Bytes, x, weights, Start::Bias(bias), inputs, out);
+        }
     })
 }
 
-/// `out = start + x · weightᵀ`.
-fn multiply_by(weight: &Weight, x: &[f32], start: Start<'_>, inputs: usize, out: &mut [f32]) -> Result<()> {
-    weight.read([start.outputs(), inputs], |weights| multiply(x, weights, start, inputs, out))
+/// `out = start + x · weightᵀ` for x in f32.
+fn multiply_by(
+    by: By,
+    weight: &Weight,
+    x: &[f32],
+    start: Start<'_>,
+    inputs: usize,
+    out: &mut [f32],
+) -> Result<()> {
+    weight.read([start.outputs(), inputs], |weights| match by {
+        By::Bytes => whole_product::multiply(Width::Bytes, Weights::F32(x), weights, start, inputs, out),
+        _ => multiply(x, weights, start, inputs, out),
+    })
 }
 
 fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {
@@ -296,6 +346,113 @@ mod tests {
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
     use crate::precision::{Format, Zeros};
+
+    /// Integers with a scale for so many of them, one every 29 of which is the largest.
+    fn integers(outputs: usize, inputs: usize, group: usize) -> (Weight, Tensor) {
+        let encoding = Encoding::scaled(Format::I8, group).rounding_inputs();
+        let values: Vec<u8> = (0..outputs * inputs).map(|place| (place * 73 % 255) as u8).collect();
+        let scales = (0..encoding.tail(outputs * inputs)).map(|scale| 0.01 * (1 + scale % 7) as f32);
+        let bytes: Vec<u8> = values.into_iter().chain(scales.flat_map(f32::to_le_bytes)).collect();
+        let bytes = Tensor::from_vec(bytes.clone(), bytes.len(), &Device::Cpu).unwrap();
+        let weight = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
+        let wide = weight.widened(DType::F32).unwrap();
+        (weight, wide)
+    }
+
+    /// Shapes and groups: of rows, of a part of one, of several.
+    const IN_8_BITS: [([usize; 3], usize); 6] = [
+        ([5, 128, 3], 128),
+        ([17, 260, 40], 260),
+        ([77, 512, 65], 128),
+        ([385, 1024, 130], 2048),
+        // In several pieces of the inputs, and of the rows.
+        ([33, 4352, 71], 4352),
+        ([1100, 8192, 33], 8192),
+    ];
+
+    #[test]
+    fn products_in_8_bits_are_those_of_rounded_inputs() {
+        if !can_multiply(Width::Bytes) {
+            return;
+        }
+        for ([rows, inputs, outputs], group) in IN_8_BITS {
+            let (weight, wide) = integers(outputs, inputs, group);
+            // Whole numbers up to 127, which is in each group: nothing is rounded.
+            let value = |place: usize| (place % inputs * 31 % 255) as f32 - 127.0;
+            let value =
+                |place: usize| if (place % inputs).is_multiple_of(128) { 127.0 } else { value(place) };
+            let x: Vec<f32> = (0..rows * inputs).map(value).collect();
+            let x = Tensor::from_vec(x, (rows, inputs), &Device::Cpu).unwrap();
+            let bias = random(&[outputs], 3);
+            for dtype in [DType::F32, DType::BF16] {
+                let x = x.to_dtype(dtype).unwrap();
+                assert!(in_8_bits(dtype, [rows, inputs], weight.encoding()));
+                let got = linear(&x, &weight, Some(&bias)).unwrap();
+                assert_eq!(got.dtype(), dtype);
+                let want = linear(&x.to_dtype(DType::F32).unwrap(), &wide, Some(&bias)).unwrap();
+                let off = if dtype == DType::F32 { 1e-6 } else { 1.0 / 256.0 };
+                assert_close(&got.to_dtype(DType::F32).unwrap(), &want, off);
+            }
+        }
+    }
+
+    #[test]
+    fn products_in_8_bits_lose_less_than_one_percent() {
+        if !can_multiply(Width::Bytes) {
+            return;
+        }
+        for ([rows, inputs, outputs], group) in IN_8_BITS {
+            let (weight, wide) = integers(outputs, inputs, group);
+            // Most values are small, as in models, and some large.
+            let x = (random(&[rows, inputs], 1).powf(3.0).unwrap() * 20.0).unwrap();
+            let flat = |x: Tensor| x.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            let want = flat(linear(&x, &wide, None).unwrap());
+            let got = flat(linear(&x, &weight, None).unwrap());
+            let error: f32 = got.iter().zip(&want).map(|(got, want)| (got - want).powi(2)).sum();
+            let all: f32 = want.iter().map(|want| want * want).sum();
+            let error = (error / all).sqrt();
+            assert!(error > 1e-4 && error < 0.01, "{rows}, {inputs}, {outputs}: {error}");
+        }
+    }
+
+    #[test]
+    fn products_in_8_bits_take_terms_and_do_not_depend_on_threads() {
+        if !can_multiply(Width::Bytes) {
+            return;
+        }
+        let (weight, _) = integers(200, 128, 128);
+        for dtype in [DType::F32, DType::BF16] {
+            let x = random(&[500, 128], 1).to_dtype(dtype).unwrap();
+            assert_independent_of_threads(|| linear(&x, &weight, None).unwrap());
+            let all = linear(&x, &weight, None).unwrap().to_dtype(DType::F32).unwrap();
+            let some = linear(&x.narrow(0, 3, 100).unwrap(), &weight, None).unwrap();
+            assert_close(&some.to_dtype(DType::F32).unwrap(), &all.narrow(0, 3, 100).unwrap(), 0.0);
+            let term = LowRank {
+                down: (&random(&[4, 128], 3)).into(),
+                up: (&random(&[200, 4], 4)).into(),
+                scale: 0.5,
+            };
+            let more = linear(&x, &term.product(DType::F32).unwrap(), None).unwrap();
+            let want = (&all + more.to_dtype(DType::F32).unwrap()).unwrap();
+            let got = linear_with(&x, &weight, None, &[term]).unwrap().to_dtype(DType::F32).unwrap();
+            assert_close(&got, &want, if dtype == DType::F32 { 1e-6 } else { 1.0 / 128.0 });
+        }
+    }
+
+    /// Rows that read the weights once, halves of 16 bits, and weights that share no scales within groups stay floats.
+    #[test]
+    fn what_cannot_be_multiplied_in_8_bits_is_not_rounded() {
+        let (weight, wide) = integers(40, 128, 32);
+        let x = random(&[20, 128], 1);
+        assert!(!in_8_bits(DType::F32, [20, 128], weight.encoding()));
+        assert_close(&linear(&x, &weight, None).unwrap(), &linear(&x, &wide, None).unwrap(), 1e-6);
+        let whole = integers(40, 128, 128).0.encoding();
+        assert!(!in_8_bits(DType::F32, [few_rows::MOST, 128], whole));
+        assert!(!in_8_bits(DType::F16, [20, 128], whole));
+        assert_eq!(in_8_bits(DType::F32, [20, 128], whole), can_multiply(Width::Bytes));
+        let exact = Encoding { rounds_inputs: false, ..whole.unwrap() };
+        assert!(!in_8_bits(DType::F32, [20, 128], Some(exact)));
+    }
 
     #[test]
     fn products_are_those_of_candle() {

@@ -6,7 +6,7 @@ use candle_core::{CpuStorage, Result, bail};
 use half::{bf16, f16, slice::HalfFloatSliceExt as _};
 use pulp::Simd;
 
-use crate::precision::{Encoding, Packed};
+use crate::precision::{Encoding, Integers, Packed};
 
 /// The value a product is added to.
 #[derive(Clone, Copy)]
@@ -69,6 +69,15 @@ impl<'a> Weights<'a> {
                 (Self::Packed(packed), rotation)
             }
             floats => (floats, None),
+        }
+    }
+
+    /// The weights as integers of 8 bits, if they are held so.
+    #[inline(always)]
+    pub(super) fn integers(self) -> Option<Integers<'a>> {
+        match self {
+            Self::Packed(packed) => packed.integers(),
+            _ => None,
         }
     }
 

@@ -183,6 +183,10 @@ pub struct Encoding {
     /// entries 1 and -1. It is a power of four, at most [`LARGEST_ROTATION`].
     #[serde(default)]
     pub rotation: Option<NonZeroUsize>,
+    /// Whether the CPU rounds the inputs of a product with it to 8 bits, too, if it multiplies such numbers and the values are
+    /// integers of 8 bits.
+    #[serde(default)]
+    pub rounds_inputs: bool,
 }
 
 /// What a zero point means.
@@ -199,7 +203,7 @@ pub const LARGEST_ROTATION: usize = 256;
 
 impl From<Format> for Encoding {
     fn from(format: Format) -> Self {
-        Self { format, group: None, zeros: None, rotation: None }
+        Self { format, group: None, zeros: None, rotation: None, rounds_inputs: false }
     }
 }
 
@@ -212,6 +216,11 @@ impl Encoding {
     /// The same with zero points.
     pub fn with_zeros(self, zeros: Zeros) -> Self {
         Self { zeros: Some(zeros), ..self }
+    }
+
+    /// The same, with inputs of products rounded to 8 bits where they can be.
+    pub fn rounding_inputs(self) -> Self {
+        Self { rounds_inputs: true, ..self }
     }
 
     /// The same with this many integers rotated together.

@@ -17,6 +17,6 @@ pub use blocks::{DOUBLED, UNEVEN, half_power};
 pub use encode::{encode, scale_of};
 pub use floats::e4m3;
 pub use format::{Encoding, Format, LARGEST_ROTATION, Zeros};
-pub use packed::{NORMAL, Packed, finish};
+pub use packed::{Integers, NORMAL, Packed, finish};
 pub use rotation::{rotate, sign};
 pub use storage::{NF4_GROUP, Storage};

@@ -77,6 +77,22 @@ pub struct Packed<'a> {
     tail: &'a [u8],
 }
 
+/// Integers of 8 bits with scales.
+#[derive(Debug, Clone, Copy)]
+pub struct Integers<'a> {
+    /// The integers, as signed bytes.
+    pub values: &'a [u8],
+    scales: &'a [[u8; 4]],
+    group: usize,
+}
+
+impl Integers<'_> {
+    /// The scale of an integer.
+    pub fn scale(&self, index: usize) -> f32 {
+        self.scales.get(index / self.group).map_or(1.0, |scale| f32::from_le_bytes(*scale))
+    }
+}
+
 impl<'a> Packed<'a> {
     /// `elements` values in `bytes`: the values, then the scales and the zero points. `None` if there are too few
     /// bytes, or if the format cannot have the encoding's zero points or rotation.
@@ -92,6 +108,14 @@ impl<'a> Packed<'a> {
         let has_zeros = self.encoding.zeros.is_some();
         let rotation = self.encoding.rotation.take_if(|_| !has_zeros);
         (self, rotation)
+    }
+
+    /// The values as integers with scales, if they are no more than that.
+    pub fn integers(&self) -> Option<Integers<'a>> {
+        let Encoding { format, group, zeros, rotation, .. } = self.encoding;
+        let are_integers = format == Format::I8 && zeros.is_none() && rotation.is_none();
+        let group = group.map_or(usize::MAX, NonZeroUsize::get);
+        are_integers.then_some(Integers { values: self.values, scales: self.tail.as_chunks().0, group })
     }
 
     /// Dequantizes values from index `start` on. Both `start` and the length of `out` must be multiples of the

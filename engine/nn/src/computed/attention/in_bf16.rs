@@ -12,10 +12,11 @@ use pulp::{
 use rayon::prelude::*;
 
 use super::super::{
-    bf16_product::{GAP, Instruction, Kept, LANES, STRIP, Unit, join, pairs_of},
+    bf16_product::{GAP, Instruction, LANES, STRIP, Unit, join, pairs_of},
     columns::{MOST, columns_of},
     scratch::{Reserve, Scratch},
     simd::{Tiled, exp2, run, vectors_of_mut},
+    sums::Kept as _,
 };
 use super::Heads;
 

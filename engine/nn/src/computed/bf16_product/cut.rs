@@ -4,8 +4,9 @@ use super::{
     super::{
         columns::MOST,
         product::{Cut, rows_together},
+        whole_product::Width,
     },
-    GAP, Instruction, LANES, Method, STRIP, pairs_of, words_cut,
+    GAP, Instruction, LANES, Method, STRIP, pairs_of,
 };
 
 /// Pairs that are summed at a time by pairs of AVX-512: panels of that depth fit in the second-level cache.
@@ -47,7 +48,7 @@ impl TileCut {
 /// Work items that a product is divided into.
 pub fn pieces([rows, inputs, outputs]: [usize; 3], threads: usize) -> usize {
     let (across, down) = match Method::detect() {
-        Some(Method::Words) => return words_cut::pieces([rows, inputs, outputs], threads),
+        Some(Method::Words) => return Width::Words.pieces([rows, inputs, outputs], threads),
         Some(Method::By(Instruction::Tiles)) => {
             let cut = TileCut::new([rows, inputs, outputs], threads);
             (cut.outputs, cut.rows)
@@ -63,7 +64,7 @@ pub fn pieces([rows, inputs, outputs]: [usize; 3], threads: usize) -> usize {
 /// Scratch bytes of a product, without its input and its result.
 pub fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize, is_rotated: bool) -> usize {
     match Method::detect() {
-        Some(Method::Words) => words_cut::scratch_bytes([rows, inputs, outputs], threads),
+        Some(Method::Words) => Width::Words.scratch_bytes([rows, inputs, outputs], threads),
         Some(Method::By(Instruction::Tiles)) => tiles_scratch_bytes([rows, inputs, outputs], threads),
         _ => pairs_scratch_bytes([rows, inputs, outputs], threads, is_rotated),
     }

@@ -22,10 +22,6 @@ impl Unit {
     pub fn add(&self, _: &[u32], _: usize, _: &[u32], _: &mut [f32], _: usize) {}
 }
 
-pub fn has_words() -> bool {
-    false
-}
-
 pub fn join(_: &[bf16], _: &mut [u32]) {}
 
 pub fn multiply<T: Kept>(_: Method, _: &[bf16], _: Weights<'_>, _: Start<'_>, _: usize, _: &mut [T]) {}

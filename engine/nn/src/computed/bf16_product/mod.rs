@@ -13,22 +13,16 @@ mod packed_rows;
 #[cfg(target_arch = "x86_64")]
 mod packed_weights;
 #[cfg(target_arch = "x86_64")]
-mod packed_words;
-#[cfg(target_arch = "x86_64")]
 mod pairs;
-#[cfg(target_arch = "x86_64")]
-mod sums;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 #[cfg(target_arch = "x86_64")]
-mod words;
-mod words_cut;
-#[cfg(target_arch = "x86_64")]
 mod x86;
 
-use half::bf16;
-
-use super::simd::Tile;
+use super::{
+    simd::Tile,
+    whole_product::{Width, can_multiply},
+};
 
 pub(crate) use cut::{pieces, scratch_bytes};
 #[cfg(not(target_arch = "x86_64"))]
@@ -86,7 +80,7 @@ pub enum Method {
 impl Method {
     /// The fastest one of this processor that is faster than f32.
     pub fn detect() -> Option<Self> {
-        Instruction::detect().map(Self::By).or_else(|| x86::has_words().then_some(Self::Words))
+        Instruction::detect().map(Self::By).or_else(|| can_multiply(Width::Words).then_some(Self::Words))
     }
 }
 
@@ -110,38 +104,6 @@ pub(super) fn pairs_of(inputs: usize) -> usize {
     (inputs / 2).next_multiple_of(LANES)
 }
 
-/// A sum as it is kept.
-pub(super) trait Kept: Copy + Send + Sync {
-    /// In f32.
-    fn wide(self) -> f32;
-    /// Rounded once.
-    fn rounded(sum: f32) -> Self;
-}
-
-impl Kept for f32 {
-    fn wide(self) -> f32 {
-        self
-    }
-
-    fn rounded(sum: f32) -> Self {
-        sum
-    }
-}
-
-impl Kept for bf16 {
-    fn wide(self) -> f32 {
-        f32::from_bits(u32::from(self.to_bits()) << 16)
-    }
-
-    fn rounded(sum: f32) -> Self {
-        // To the nearest, and to even between two; what is not a number stays that.
-        let bits = sum.to_bits();
-        let up = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
-        let bits = if sum.is_nan() { bits | 0x0040_0000 } else { up };
-        Self::from_bits((bits >> 16) as u16)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use candle_core::{DType, Tensor};
@@ -152,8 +114,9 @@ mod tests {
             check::{assert_close, assert_independent_of_threads, random},
             linear::{LowRank, Weight, linear, linear_with},
             operands::{Start, Weights},
+            sums::Kept as _,
         },
-        Instruction, Kept, Method, multiply,
+        Instruction, Method, multiply,
     };
     use crate::precision::{Encoding, Format, Zeros};
 
@@ -221,20 +184,6 @@ mod tests {
                 product(Start::There(outputs), &mut sums);
                 assert!(are_rounded(&rounded, &sums));
             }
-        }
-    }
-
-    #[test]
-    fn sums_are_rounded_to_the_nearest() {
-        let mut bits = 1_u32;
-        for _ in 0..100_000 {
-            bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let sum = f32::from_bits(bits);
-            assert_eq!(<bf16 as Kept>::rounded(sum).to_bits(), bf16::from_f32(sum).to_bits(), "{sum}");
-        }
-        for sum in [0.0, -0.0, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MIN_POSITIVE / 3.0]
-        {
-            assert_eq!(<bf16 as Kept>::rounded(sum).to_bits(), bf16::from_f32(sum).to_bits(), "{sum}");
         }
     }
 

@@ -19,11 +19,11 @@ use super::{
         product::{Cut, Item, ROTATED, compute_items},
         scratch::{Reserve, Scratch},
         simd::run,
+        sums::{Kept, Sums},
     },
-    Instruction, Kept, LANES,
+    Instruction, LANES,
     cut::{DEPTH, pairs_item_values},
     pairs::{ROWS, product},
-    sums::Sums,
     x86::{Rotate, Widen, join, joint, pair_up},
 };
 

@@ -9,10 +9,15 @@ use super::{
     super::{
         operands::{Start, Weights},
         simd::Tiled,
+        sums::Kept,
+        whole_product::{self, Width},
     },
-    Instruction, Kept, LANES, Method, packed_rows, packed_weights, packed_words, pairs, tiles, words,
+    Instruction, LANES, Method, packed_rows, packed_weights, pairs, tiles,
 };
-use crate::{instructions::arch, precision::rotate};
+use crate::{
+    instructions::{amd_family, arch},
+    precision::rotate,
+};
 
 /// The fastest instruction of this processor.
 pub fn detect() -> Option<Instruction> {
@@ -25,34 +30,8 @@ pub fn detect() -> Option<Instruction> {
         if tiles::are_available() {
             return Some(Instruction::Tiles);
         }
-        is_amd().then_some(Instruction::Pairs)
+        amd_family().map(|_| Instruction::Pairs)
     })
-}
-
-/// Whether this processor multiplies pairs of whole numbers of 16 bits faster than floats, with the vectors that other functions
-/// use.
-pub fn has_words() -> bool {
-    match arch() {
-        pulp::x86::Arch::V4(_) => is_x86_feature_detected!("avx512vnni"),
-        pulp::x86::Arch::V3(_) => words::has_vnni() || is_amd() && family() >= ZEN_3,
-        _ => false,
-    }
-}
-
-/// The first family of AMD's processors that does as many products of whole numbers as of floats at a time (Zen 3). Earlier ones
-/// do half as many.
-const ZEN_3: u32 = 0x19;
-
-/// Whether AMD made this processor.
-fn is_amd() -> bool {
-    let leaf = __cpuid(0);
-    [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened() == b"AuthenticAMD"
-}
-
-/// The family of a processor of AMD.
-fn family() -> u32 {
-    let signature = __cpuid(1).eax;
-    (signature >> 8 & 0xf) + (signature >> 20 & 0xff)
 }
 
 /// An instruction, ready in this thread.
@@ -90,7 +69,7 @@ pub fn multiply<T: Kept>(
     match method {
         Method::By(Instruction::Pairs) => packed_weights::multiply(x, weights, start, inputs, out),
         Method::By(Instruction::Tiles) => packed_rows::multiply(x, weights, start, inputs, out),
-        Method::Words => packed_words::multiply(x, weights, start, inputs, out),
+        Method::Words => whole_product::multiply(Width::Words, Weights::Bf16(x), weights, start, inputs, out),
     }
 }
 

@@ -10,9 +10,10 @@ use pulp::{Simd, bytemuck::cast_slice_mut};
 use rayon::prelude::*;
 
 use super::super::{
-    bf16_product::{GAP, Instruction, Kept, LANES, STRIP, Unit, join, pairs_of},
+    bf16_product::{GAP, Instruction, LANES, STRIP, Unit, join, pairs_of},
     scratch::{Reserve, Scratch},
     simd::{Tiled, run},
+    sums::Kept as _,
 };
 use super::Sizes;
 

@@ -6,32 +6,73 @@
 //! Inputs have 13 bits and weights 11, beside the sign, so the sum of a group fits into 32 bits and is exact. What bf16 itself
 //! rounds is larger: of its eight significant bits, all are kept of inputs down to 1/32 of the largest one of their group, and
 //! of weights down to 1/8.
-//!
-//! Whole numbers add up to the same in any order, so vectors of 256 and of 512 bits give the same bits.
 
-use std::arch::x86_64::*;
+use pulp::{Simd, bytemuck::cast_slice_mut};
 
-use pulp::Simd;
+use super::{
+    super::{operands::Weights, simd::Tiled},
+    cut::{GROUP, Width},
+    numbers::Numbers,
+    tile::{Panel, Row, has_vnni_of_256_bits, words_256, words_512, words_in_two},
+};
 
-use super::{super::simd::Tiled, words_cut::GROUP};
-
-/// Pairs of a group.
-pub const PAIRS: usize = GROUP / 2;
 /// Bits of an input.
-pub const OF_INPUTS: u32 = 13;
+const OF_INPUTS: u32 = 13;
 /// Bits of a weight.
-pub const OF_WEIGHTS: u32 = 11;
+const OF_WEIGHTS: u32 = 11;
 
 const _: () = {
     let largest = ((1_i64 << OF_INPUTS) - 1) * ((1 << OF_WEIGHTS) - 1);
     assert!(largest * GROUP as i64 <= i32::MAX as i64, "sums of a group would overflow");
 };
 
+/// Numbers of 16 bits.
+#[derive(Clone, Copy)]
+pub struct Words;
+
+impl Numbers for Words {
+    const WIDTH: Width = Width::Words;
+
+    #[inline(always)]
+    fn write<S: Simd>(self, simd: S, values: &[f32], lanes: &mut [u32], units: &mut [f32], _: &mut [i32]) {
+        Quantize::<OF_INPUTS> { values, words: cast_slice_mut(lanes), units }.run::<S, 1, 1>(simd);
+    }
+
+    #[inline(always)]
+    fn take<S: Simd>(
+        self,
+        simd: S,
+        weights: Weights<'_>,
+        start: usize,
+        wide: &mut [f32],
+        lanes: &mut [u32],
+        units: &mut [f32],
+    ) {
+        weights.widen(simd, start, wide);
+        Quantize::<OF_WEIGHTS> { values: wide, words: cast_slice_mut(lanes), units }.run::<S, 1, 1>(simd);
+    }
+
+    unsafe fn multiply<const R: usize>(self, rows: &[Row<'_>; R], panel: Panel<'_>, tile: &mut [f32]) {
+        // SAFETY: the caller promises it.
+        unsafe {
+            match (R, panel.width) {
+                (8, 16) => words_512::<R, 1>(rows, panel, tile),
+                (8, 32) => words_512::<R, 2>(rows, panel, tile),
+                (8, _) => words_512::<R, 3>(rows, panel, tile),
+                (_, 8) if has_vnni_of_256_bits() => words_256::<R, 1>(rows, panel, tile),
+                _ if has_vnni_of_256_bits() => words_256::<R, 2>(rows, panel, tile),
+                (_, 8) => words_in_two::<R, 1>(rows, panel, tile),
+                _ => words_in_two::<R, 2>(rows, panel, tile),
+            }
+        }
+    }
+}
+
 /// Writes values as numbers of `BITS` bits, and what the numbers of each group are multiples of.
-pub struct Quantize<'a, const BITS: u32> {
-    pub values: &'a [f32],
-    pub words: &'a mut [i16],
-    pub units: &'a mut [f32],
+struct Quantize<'a, const BITS: u32> {
+    values: &'a [f32],
+    words: &'a mut [i16],
+    units: &'a mut [f32],
 }
 
 impl<const BITS: u32> Tiled for Quantize<'_, BITS> {
@@ -72,158 +113,15 @@ fn quantize<const BITS: u32>(values: &[f32], words: &mut [i16]) -> f32 {
     f32::from_bits((exponent + 1 - BITS) << 23)
 }
 
-/// A row of the input.
-#[derive(Clone, Copy)]
-pub struct Row<'a> {
-    /// Pairs of numbers.
-    pub words: &'a [u32],
-    /// What those of each group are multiples of.
-    pub units: &'a [f32],
-}
-
-/// Some outputs.
-#[derive(Clone, Copy)]
-pub struct Panel<'a> {
-    /// Pairs of numbers, `[pair][output]`.
-    pub words: &'a [u32],
-    /// What those of each group are multiples of, `[group][output]`.
-    pub units: &'a [f32],
-    /// Outputs, in whole vectors.
-    pub width: usize,
-}
-
-/// Writes the products of rows and a panel of one to three vectors to `tile`, `[row][output]`: eight rows with vectors of 512
-/// bits, and six with those of 256, of which there are two at most.
-///
-/// # Safety
-/// The processor has VNNI with vectors of 512 bits for eight rows, and AVX2 with FMA for six.
-pub unsafe fn multiply<const R: usize>(rows: &[Row<'_>; R], panel: Panel<'_>, tile: &mut [f32]) {
-    // SAFETY: the caller promises it.
-    unsafe {
-        match (R, panel.width) {
-            (8, 16) => multiply_512::<R, 1>(rows, panel, tile),
-            (8, 32) => multiply_512::<R, 2>(rows, panel, tile),
-            (8, _) => multiply_512::<R, 3>(rows, panel, tile),
-            (_, 8) if has_vnni() => multiply_256::<R, 1>(rows, panel, tile),
-            _ if has_vnni() => multiply_256::<R, 2>(rows, panel, tile),
-            (_, 8) => multiply_in_two::<R, 1>(rows, panel, tile),
-            _ => multiply_in_two::<R, 2>(rows, panel, tile),
-        }
-    }
-}
-
-/// Whether this processor has VNNI with vectors of 256 bits.
-pub fn has_vnni() -> bool {
-    is_x86_feature_detected!("avxvnni")
-}
-
-/// What VNNI does in one instruction.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn dot_in_two(sums: __m256i, factor: __m256i, vector: __m256i) -> __m256i {
-    _mm256_add_epi32(sums, _mm256_madd_epi16(factor, vector))
-}
-
-/// A function on tiles of `R` rows with one kind of vectors.
-macro_rules! multiply {
-    ($name:ident, $features:literal, $lanes:literal, $floats:ty, $numbers:ty, $zero:ident, $splat:ident, $splat_floats:ident,
-     $dot:ident, $convert:ident, $scale:ident, $add:ident, $zeros:ident) => {
-        #[target_feature(enable = $features)]
-        #[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
-        fn $name<const R: usize, const V: usize>(rows: &[Row<'_>; R], panel: Panel<'_>, tile: &mut [f32]) {
-            let mut totals = [[$zeros(); V]; R];
-            let vectors = panel.words.as_chunks::<$lanes>().0.as_chunks::<V>().0;
-            let units = panel.units.as_chunks::<$lanes>().0.as_chunks::<V>().0;
-            for (group, (vectors, units)) in vectors.chunks(PAIRS).zip(units).enumerate() {
-                let words = |row: usize| rows[row.min(R - 1)].words[group * PAIRS..][..vectors.len()].iter();
-                // Zipping the rows avoids bounds checks. What is read of rows past the last one is not used.
-                let low = words(0).zip(words(1)).zip(words(2).zip(words(3)));
-                let high = words(4).zip(words(5)).zip(words(6).zip(words(7)));
-                let mut sums = [[$zero(); V]; R];
-                for ((((a, b), (c, d)), ((e, f), (g, h))), vectors) in low.zip(high).zip(vectors) {
-                    let vectors =
-                        // SAFETY: as many pairs have the size of a vector, and every pattern of bits is a number.
-                        vectors.map(|pairs| unsafe { std::mem::transmute::<[u32; $lanes], $numbers>(pairs) });
-                    let factors = [*a, *b, *c, *d, *e, *f, *g, *h];
-                    for row in 0..R {
-                        let factor = $splat(factors[row].cast_signed());
-                        for vector in 0..V {
-                            sums[row][vector] = $dot(sums[row][vector], factor, vectors[vector]);
-                        }
-                    }
-                }
-                let units =
-                    // SAFETY: as many floats have the size of a vector.
-                    units.map(|units| unsafe { std::mem::transmute::<[f32; $lanes], $floats>(units) });
-                for row in 0..R {
-                    let unit = $splat_floats(rows[row].units[group]);
-                    for vector in 0..V {
-                        let sum = $scale($convert(sums[row][vector]), units[vector]);
-                        totals[row][vector] = $add(sum, unit, totals[row][vector]);
-                    }
-                }
-            }
-            for (tile, totals) in
-                tile.as_chunks_mut::<$lanes>().0.as_chunks_mut::<V>().0.iter_mut().zip(totals)
-            {
-                // SAFETY: as above.
-                *tile = totals.map(|total| unsafe { std::mem::transmute::<$floats, [f32; $lanes]>(total) });
-            }
-        }
-    };
-}
-
-multiply!(
-    multiply_512,
-    "avx512f,avx512vnni",
-    16,
-    __m512,
-    __m512i,
-    _mm512_setzero_si512,
-    _mm512_set1_epi32,
-    _mm512_set1_ps,
-    _mm512_dpwssd_epi32,
-    _mm512_cvtepi32_ps,
-    _mm512_mul_ps,
-    _mm512_fmadd_ps,
-    _mm512_setzero_ps
-);
-multiply!(
-    multiply_256,
-    "avx2,fma,avxvnni",
-    8,
-    __m256,
-    __m256i,
-    _mm256_setzero_si256,
-    _mm256_set1_epi32,
-    _mm256_set1_ps,
-    _mm256_dpwssd_avx_epi32,
-    _mm256_cvtepi32_ps,
-    _mm256_mul_ps,
-    _mm256_fmadd_ps,
-    _mm256_setzero_ps
-);
-multiply!(
-    multiply_in_two,
-    "avx2,fma",
-    8,
-    __m256,
-    __m256i,
-    _mm256_setzero_si256,
-    _mm256_set1_epi32,
-    _mm256_set1_ps,
-    dot_in_two,
-    _mm256_cvtepi32_ps,
-    _mm256_mul_ps,
-    _mm256_fmadd_ps,
-    _mm256_setzero_ps
-);
-
 #[cfg(test)]
 mod tests {
-    use pulp::bytemuck::cast_slice_mut;
-
-    use super::{super::super::simd::run, *};
+    use super::{
+        super::{
+            super::simd::run,
+            tile::{Panel, Row, has_vnni_of_256_bits, words_256, words_512, words_in_two},
+        },
+        *,
+    };
 
     fn written<const BITS: u32>(values: &[f32]) -> (Vec<i16>, Vec<f32>) {
         let mut words = vec![0; values.len()];
@@ -278,7 +176,7 @@ mod tests {
             return;
         }
         const OUTPUTS: usize = 16;
-        let pairs = 2 * PAIRS + 9;
+        let pairs = 2 * (GROUP / 2) + 9;
         for most in [true, false] {
             let row = |row: usize, bits: u32| -> (Vec<i16>, Vec<f32>) {
                 let of_sign = |place: usize| if (place / GROUP + row).is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -313,34 +211,35 @@ mod tests {
             }
             let mut joined = vec![0_u32; 8 * pairs];
             for (joined, (words, _)) in joined.chunks_exact_mut(pairs).zip(&rows) {
-                cast_slice_mut(joined).copy_from_slice(words);
+                cast_slice_mut::<u32, i16>(joined).copy_from_slice(words);
             }
             let held: [Row<'_>; 8] = std::array::from_fn(|row| Row {
-                words: &joined[row * pairs..][..pairs],
+                lanes: &joined[row * pairs..][..pairs],
                 units: &rows[row].1,
+                starts: &[],
             });
-            let panel = Panel { words: &words, units: &units, width: OUTPUTS };
+            let panel = Panel { lanes: &words, units: &units, width: OUTPUTS };
             let largest = want.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
             let mut tile = [0.0; 6 * OUTPUTS];
             let six = held.first_chunk().unwrap();
             // SAFETY: the processor has AVX2 and FMA.
-            unsafe { multiply_in_two::<6, 2>(six, panel, &mut tile) };
+            unsafe { words_in_two::<6, 2>(six, panel, &mut tile) };
             let assert_near = |tile: &[f32]| {
                 for (got, want) in tile.iter().zip(&want) {
                     assert!((f64::from(*got) - want).abs() <= 1e-6 * largest, "{got}, expected {want}");
                 }
             };
             assert_near(&tile);
-            if has_vnni() {
+            if has_vnni_of_256_bits() {
                 let mut other = [0.0; 6 * OUTPUTS];
                 // SAFETY: and VNNI with vectors of 256 bits.
-                unsafe { multiply_256::<6, 2>(six, panel, &mut other) };
+                unsafe { words_256::<6, 2>(six, panel, &mut other) };
                 assert_eq!(other, tile);
             }
             if is_x86_feature_detected!("avx512vnni") {
                 let mut other = [0.0; 8 * OUTPUTS];
                 // SAFETY: and with those of 512.
-                unsafe { multiply_512::<8, 1>(&held, panel, &mut other) };
+                unsafe { words_512::<8, 1>(&held, panel, &mut other) };
                 assert_near(&other);
                 assert_eq!(other[..tile.len()], tile);
             }
