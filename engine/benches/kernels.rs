@@ -1,6 +1,6 @@
 //! Times the CPU's tensor functions against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv conv-bf16 conv-f16 linear bf16 packed unpacking encoding
+//! `cargo bench -p sluice-engine --bench kernels [-- conv conv-bf16 conv-f16 linear bf16 int8 packed unpacking encoding
 //! attention attention-bf16 norm]`,
 //! with `RAYON_NUM_THREADS` for the number of threads. The two sides alternate every few runs and the shortest
 //! run counts, so that other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same
@@ -142,6 +142,22 @@ fn run() -> Result<()> {
                 || linear(&narrow_x, &narrow, None),
                 || linear(&x, &weight, None),
             )?;
+        }
+    }
+    if wants("int8") {
+        for [rows, inputs, outputs] in PRODUCTS {
+            let (x, weight) = (random(&[rows, inputs])?, random(&[outputs, inputs])?);
+            let encoding = Encoding::scaled(Format::I8, inputs).rounding_inputs();
+            let bytes = packed(encoding, [outputs, inputs])?;
+            let narrow_x = x.to_dtype(DType::BF16)?;
+            for (name, x_of_bytes) in [("f32", &x), ("bf16", &narrow_x)] {
+                row(
+                    &format!("int8 of {name} {rows}×{inputs}→{outputs}"),
+                    (2 * rows * inputs * outputs) as f64,
+                    || linear(x_of_bytes, &bytes, None),
+                    || linear(&x, &weight, None),
+                )?;
+            }
         }
     }
     if wants("packed") {

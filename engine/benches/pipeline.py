@@ -1,5 +1,5 @@
-"""Compares Sluice with diffusers on this processor: seconds, and diffusers' seconds divided by ours, in f32 and bf16. In bf16
-the faster one of diffusers' f32 and bf16 counts.
+"""Compares Sluice with diffusers on this processor: seconds, and diffusers' seconds divided by ours, in f32 and bf16, and in
+both with weights of the type w8a8. In bf16 and with w8a8, the faster one of diffusers' f32 and bf16 counts.
 
     python engine/benches/pipeline.py [THREADS] [CASE]
 
@@ -128,9 +128,9 @@ CASES = {
 }
 
 
-def ours(program, name, dtype):
+def ours(program, name, dtype, *more):
     """The line about the processor, and our seconds of a case."""
-    command = [program, name, "--repeats", str(REPEATS)] + (["--bf16"] if dtype == "bf16" else [])
+    command = [program, name, "--repeats", str(REPEATS), *more] + (["--bf16"] if dtype == "bf16" else [])
     environment = dict(os.environ, RAYON_NUM_THREADS=THREADS)
     lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
     return lines[0], next(json.loads(line)["seconds"] for line in lines if line.startswith("{"))
@@ -145,14 +145,15 @@ def made(name, dtype):
 
 
 def measured(program, name, dtype):
-    """The line about the processor, and both programs' seconds."""
-    call, owns, others = made(name, dtype), [], []
+    """The line about the processor, our seconds with weights in the dtype and with w8a8, and diffusers'."""
+    call, owns, rounded, others = made(name, dtype), [], [], []
     for _ in range(ROUNDS):
         processor, own = ours(program, name, dtype)
         owns.append(own)
+        rounded.append(ours(program, name, dtype, "--w8a8")[1])
         if not others or others[-1] < LONG:
             others.append(fastest(call))
-    return processor, min(owns), min(others)
+    return processor, min(owns), min(rounded), min(others)
 
 
 def main():
@@ -161,12 +162,22 @@ def main():
     print(f"PyTorch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()}), diffusers {diffusers.__version__}")
     with torch.no_grad():
         for place, name in enumerate(name for name in CASES if WANTED in name):
-            (processor, own, other), (_, own_16, other_16) = [measured(program, name, dtype) for dtype in DTYPES]
+            (processor, own, rounded, other), (_, own_16, rounded_16, other_16) = [
+                measured(program, name, dtype) for dtype in DTYPES
+            ]
             if not place:
                 print(f"{processor}\n")
-                print("| | Sluice, f32 (s) | diffusers, f32 (s) | diffusers / Sluice | Sluice, bf16 (s) | diffusers, bf16 (s) | best of diffusers / Sluice in bf16 |")
-                print("|---|---|---|---|---|---|---|")
-            row = f"{own:.3f} | {other:.3f} | {other / own:.2f} | {own_16:.3f} | {other_16:.3f} | {min(other, other_16) / own_16:.2f}"
+                best = "best of diffusers / Sluice"
+                print(
+                    "| | Sluice, f32 (s) | diffusers, f32 (s) | diffusers / Sluice"
+                    f" | Sluice, bf16 (s) | diffusers, bf16 (s) | {best} in bf16"
+                    f" | Sluice, w8a8 in f32 (s) | {best} | Sluice, w8a8 in bf16 (s) | {best} |"
+                )
+                print("|---" * 11 + "|")
+            fastest_other = min(other, other_16)
+            figures = [own, other, other / own, own_16, other_16, fastest_other / own_16]
+            figures += [rounded, fastest_other / rounded, rounded_16, fastest_other / rounded_16]
+            row = " | ".join(f"{figure:.2f}" if index in (2, 5, 7, 9) else f"{figure:.3f}" for index, figure in enumerate(figures))
             print(f"| {name} | {row} |", flush=True)
 
 

@@ -2,7 +2,8 @@
 //! `cargo bench --workspace --bench pipeline`.
 //!
 //! Prints the processor, and a JSON object for each case whose name contains the argument, or without one for all small cases
-//! of images. With `--bf16`, weights and values are in bf16; `--repeats COUNT` says how often each case runs.
+//! of images. With `--bf16`, weights and values are in bf16, with `--w8a8`, weights are of that type; `--repeats COUNT` says how
+//! often each case runs.
 //! `pipeline.py`, `images.py` and `wan.py` next to this file run it together with diffusers and print ratios.
 
 use std::{
@@ -28,6 +29,7 @@ use sluice_engine::{
         z_image::{ZImageConfig, ZImageTransformer},
     },
     nn::computed::instructions,
+    precision::Storage,
     request::Canvas,
     residency::{Blocks, CpuMemory, Executor, WeightStore},
     sampling::{Discrete, PredictionType},
@@ -49,6 +51,8 @@ struct Bench<'a> {
     folder: &'a Path,
     /// That of weights and values.
     dtype: DType,
+    /// The type of weights.
+    storage: Storage,
     repeats: usize,
 }
 
@@ -76,10 +80,12 @@ fn main() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("sluice-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let (mut wanted, mut dtype, mut repeats) = (String::new(), DType::F32, REPEATS);
+    let mut storage = Storage::Stored;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--bf16" => dtype = DType::BF16,
+            "--w8a8" => storage = Storage::W8a8,
             "--repeats" => repeats = arguments.next().ok_or("--repeats needs a count")?.parse()?,
             // Given by cargo.
             "--bench" => {}
@@ -89,7 +95,7 @@ fn main() -> Result<()> {
     println!("{}, {}, {} threads", brand()?, instructions(), rayon::current_num_threads());
     // On a thread of the pool, and with allocations that are measured and on large pages, as in the engine.
     let result = rayon::scope(|_| {
-        let bench = Bench { folder: &folder, dtype, repeats };
+        let bench = Bench { folder: &folder, dtype, storage, repeats };
         metered(&MemoryAccount::new(), || run(&bench, &wanted)).map_err(|error| error.to_string())
     });
     std::fs::remove_dir_all(&folder)?;
@@ -353,5 +359,6 @@ fn random_store(bench: &Bench<'_>, role: Role, blocks: &[BlockSpec]) -> Result<W
     let table = read_header(&path)?;
     let component =
         Component::bind(role, "benchmark", blocks, &table, |name| StoredName::whole(name), &path)?;
+    let component = component.given_as(bench.storage);
     Ok(WeightStore::new(component, bench.dtype, Arc::new(CpuMemory), MemoryAccount::new()))
 }

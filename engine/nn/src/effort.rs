@@ -8,7 +8,7 @@ use candle_core::{DType, Device, Result, Tensor};
 use super::{
     computed::{
         Bf16Method, Conv2d, ConvPath, FEW_ROWS, Mask, Weight, attention, attention_pieces, bf16_pieces,
-        bytes_pieces, conv2d, linear, linear_pieces, multiplies_bytes, silu_mul, times_packed,
+        bytes_pieces, conv2d, linear, linear_pieces, rounds_inputs_in, silu_mul, times_packed,
     },
     precision::{Encoding, Format},
 };
@@ -251,7 +251,7 @@ impl Effort {
             if is_possible { of_product(seconds, pieces([ROWS, SIDE, SIDE], threads)) } else { 0.0 }
         };
         let in_bf16 = is_in(Bf16Method::detect().is_some(), in_bf16, bf16_pieces);
-        let in_8_bits = is_in(multiplies_bytes(), in_8_bits, bytes_pieces);
+        let in_8_bits = is_in(rounds_inputs_in(DType::F32), in_8_bits, bytes_pieces);
         let hundredths = |one: f64| (100.0 * one).round() as u32;
         let measured = Self {
             output: hundredths(output),

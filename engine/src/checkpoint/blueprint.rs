@@ -283,6 +283,8 @@ impl Component {
                     let (path, place) = tensor.origin();
                     let scale = Arc::clone(scales.entry((path.to_owned(), place)).or_default());
                     *tensor = tensor.clone().given_as(encoding, scale);
+                } else if encoding.rounds_inputs {
+                    *tensor = tensor.clone().rounding_inputs();
                 }
             }
         }

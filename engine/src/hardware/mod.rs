@@ -17,7 +17,7 @@ use sysinfo::{
 pub use account::{DevicePool, Holdings, MemoryAccount, OutOfMemory, Peaks, Reservation};
 pub use cards::{CardProfile, card, cards};
 pub use limit::{LimitKind, MemoryLimit, process_is_limited};
-pub use metering::{metered, unmetered};
+pub use metering::{give_back_freed, metered, unmetered};
 pub use threads::computing_threads;
 
 /// The state of the machine at one moment.

@@ -230,6 +230,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         bf16_products: false,
         bf16_tiles: false,
         bf16_words: false,
+        int8_products: false,
         enlarged: Vec::new(),
         interpolated: Vec::new(),
         made_of: None,

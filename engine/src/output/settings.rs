@@ -48,6 +48,9 @@ pub struct Settings {
     /// Whether it did so as whole numbers, which gives other last bits again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bf16_words: bool,
+    /// Whether it rounded inputs of products to 8 bits for weights of the type W8A8, which other processors do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub int8_products: bool,
     /// The grid, if the image is composed of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridRecord>,
@@ -95,6 +98,7 @@ impl Settings {
             bf16_products: false,
             bf16_tiles: false,
             bf16_words: false,
+            int8_products: false,
             grid: None,
             enlarged: Vec::new(),
             interpolated: Vec::new(),
@@ -156,6 +160,11 @@ impl Settings {
         let bf16_tiles = by == Some(Bf16Method::By(Bf16Instruction::Tiles));
         let bf16_words = by == Some(Bf16Method::Words);
         Self { bf16_products: by.is_some(), bf16_tiles, bf16_words, ..self }
+    }
+
+    /// The same, with whether a CPU multiplied in 8 bits.
+    pub fn multiplied_in_8_bits(self, int8_products: bool) -> Self {
+        Self { int8_products, ..self }
     }
 
     /// What to know before generating the image again: the format of weights is a memory setting, not part of a request.

@@ -21,7 +21,10 @@ use crate::{
     hardware::{MemoryAccount, unmetered},
     memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Denoising, Model, Prompt, Used},
-    nn::{self, DryRun, Tensor, computed::Bf16Method},
+    nn::{
+        self, DryRun, Tensor,
+        computed::{Bf16Method, rounds_inputs_in},
+    },
     precision::Storage,
     request::{AdapterUse, ComputeDtype},
     residency::WeightStore,
@@ -117,6 +120,12 @@ impl LoadedModel {
     pub fn multiplies_in_bf16(&self) -> Option<Bf16Method> {
         let in_bf16 = self.device().is_cpu() && self.dtype == ComputeDtype::Bf16;
         Bf16Method::detect().filter(|_| in_bf16)
+    }
+
+    /// Whether the CPU rounds inputs of products to 8 bits for it.
+    pub fn multiplies_in_8_bits(&self) -> bool {
+        let is_asked_for = self.device().is_cpu() && self.precisions.contains(&Storage::W8a8);
+        is_asked_for && rounds_inputs_in(dtype_of(Role::Denoiser, self.dtype))
     }
 
     /// Uses exactly these adapters from now on; returns a report for each. Weights that change are read again

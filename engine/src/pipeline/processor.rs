@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use crate::nn::Effort;
+use crate::{hardware::give_back_freed, nn::Effort};
 
 /// Part of the measured speed that is left beside the caches' other contents in whole networks.
 const IN_NETWORKS: f64 = 0.8;
@@ -71,13 +71,15 @@ impl Speed {
 pub struct Expected<'a>(&'a Speed);
 
 impl Expected<'_> {
-    /// Measures how fast the CPU is, with the threads that this is called from; once a process.
+    /// Measures how fast the CPU is, with the threads that this is called from; once a process. What it takes for that is given
+    /// back.
     pub fn measure(self) {
         if env::var_os(UNMEASURED).is_some_and(|value| value == "1") {
             tracing::debug!("{UNMEASURED} is 1, so the speed of the CPU is not measured");
             return;
         }
         self.measure_with(Effort::measure);
+        give_back_freed();
     }
 
     fn measure_with(self, measure: impl FnOnce() -> candle_core::Result<(f64, Effort)>) {

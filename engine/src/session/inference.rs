@@ -310,14 +310,17 @@ impl InferenceThread {
         mut journal: Journal,
     ) -> Vec<Picture> {
         let today = Date::today();
-        let in_bf16 = self.current.as_ref().and_then(|current| current.loaded.multiplies_in_bf16());
+        let loaded = self.current.as_ref().map(|current| &current.loaded);
+        let in_bf16 = loaded.and_then(|loaded| loaded.multiplies_in_bf16());
+        let in_8_bits = loaded.is_some_and(|loaded| loaded.multiplies_in_8_bits());
         let mut described = Vec::new();
         let save = |(index, media): (usize, Media)| {
             let settings = match Settings::of_changed(request, &summary.name, &summary.family) {
                 Some(settings) => settings,
                 None => Settings::new(request, &summary.name, &summary.family, index as u32)
                     .held_as(job.memory.precisions())
-                    .multiplied_in_bf16(in_bf16),
+                    .multiplied_in_bf16(in_bf16)
+                    .multiplied_in_8_bits(in_8_bits),
             };
             let settings = Settings { made_of: made_of.clone(), ..settings };
             if job.output.is_none() {

@@ -114,29 +114,32 @@ fn functions_take_what_was_predicted_for_two_threads() {
     }
 }
 
-/// The last row is rotated alone, after 384 others.
+/// Of rotated weights the last row is rotated alone, after 384 others.
 #[test]
-fn products_with_rotated_weights_take_what_was_predicted() {
+fn products_with_packed_weights_take_what_was_predicted() {
     const ROWS: usize = 385;
     let (inputs, outputs) = (1024, 512);
-    let encoding = Encoding::scaled(Format::I8, inputs).rotated(256);
-    let bytes = Tensor::zeros(encoding.bytes(inputs * outputs), DType::U8, &Device::Cpu).unwrap();
-    let shape = vec![outputs, inputs];
-    let weight = Weight::from(computed::Weight::Packed { bytes, encoding, shape: shape.clone() });
     let account = MemoryAccount::new();
     let pool = computing_threads(&account, Some(2)).unwrap();
-    for dtype in [DType::F32, DType::BF16] {
-        let trace = trace_of_two_threads();
-        let x = trace.tensor(&[ROWS, inputs], dtype);
-        let traced =
-            TracedWeight { trace: trace.clone(), dims: shape.clone(), dtype, packed: Some(encoding) };
-        let before = trace.live();
-        trace.take();
-        nn::linear_with(&x, &Weight::Traced(traced), None, &[]).unwrap();
-        let predicted = trace.take().peak - before;
-        let x: nn::Tensor = Tensor::ones((ROWS, inputs), dtype, &Device::Cpu).unwrap().into();
-        check(&format!("rotated weights in {dtype:?}"), predicted, &account, &pool, || {
-            nn::linear_with(&x, &weight, None, &[])
-        });
+    let plain = Encoding::scaled(Format::I8, inputs);
+    let rounding = plain.rounding_inputs();
+    for encoding in [plain, plain.rotated(256), rounding, rounding.rotated(256)] {
+        let bytes = Tensor::zeros(encoding.bytes(inputs * outputs), DType::U8, &Device::Cpu).unwrap();
+        let shape = vec![outputs, inputs];
+        let weight = Weight::from(computed::Weight::Packed { bytes, encoding, shape: shape.clone() });
+        for dtype in [DType::F32, DType::BF16] {
+            let trace = trace_of_two_threads();
+            let x = trace.tensor(&[ROWS, inputs], dtype);
+            let traced =
+                TracedWeight { trace: trace.clone(), dims: shape.clone(), dtype, packed: Some(encoding) };
+            let before = trace.live();
+            trace.take();
+            nn::linear_with(&x, &Weight::Traced(traced), None, &[]).unwrap();
+            let predicted = trace.take().peak - before;
+            let x: nn::Tensor = Tensor::ones((ROWS, inputs), dtype, &Device::Cpu).unwrap().into();
+            check(&format!("{encoding:?} in {dtype:?}"), predicted, &account, &pool, || {
+                nn::linear_with(&x, &weight, None, &[])
+            });
+        }
     }
 }

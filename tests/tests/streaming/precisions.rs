@@ -16,6 +16,7 @@ use sluice_engine::{
     hardware::{MemoryAccount, metered},
     memory::{MemoryPreferences, OffloadMode, Quality, Tier},
     models,
+    nn::computed::rounds_inputs_in,
     precision::Storage,
     request::Request,
 };
@@ -93,18 +94,39 @@ fn ways(runner: &Runner, request: &Request, storage: Storage) -> Vec<(&'static s
 
 #[track_caller]
 fn assert_as_converted(fixture: &Fixture, run_name: &str, layout: Layout, to: ConvertTo) {
+    assert_held_as_converted(fixture, run_name, layout, to, to.storage().unwrap());
+}
+
+/// The same with weights that are held as `storage` in both.
+#[track_caller]
+fn assert_held_as_converted(
+    fixture: &Fixture,
+    run_name: &str,
+    layout: Layout,
+    to: ConvertTo,
+    storage: Storage,
+) {
     let folder = tempfile::tempdir().unwrap();
     let [plain, converted] = twins(folder.path(), fixture, layout, to);
     let run = fixture.run(run_name).unwrap();
     let mut runner = Runner::start().unwrap();
-    let want = run_dumped(&mut runner, &run.request(&converted), &MemoryPreferences::default()).tensors;
+    let as_stored = run_dumped(&mut runner, &run.request(&converted), &MemoryPreferences::default()).tensors;
+    let want = if to.storage() == Some(storage) {
+        as_stored
+    } else {
+        let held = MemoryPreferences::default().with_precision(storage);
+        let want = run_dumped(&mut runner, &run.request(&converted), &held).tensors;
+        let differs = want.iter().any(|(name, tensor)| bits(tensor) != bits(&as_stored[name]));
+        assert_eq!(differs, storage == Storage::W8a8 && rounds_inputs_in(DType::F32));
+        want
+    };
     let exact = run_dumped(&mut runner, &run.request(&plain), &MemoryPreferences::default()).tensors;
     let differs = want.iter().any(|(name, tensor)| bits(tensor) != bits(&exact[name]));
     assert!(differs, "{} changes nothing", to.name());
     let request = run.request(&plain);
-    for (way, memory) in ways(&runner, &request, to.storage().unwrap()) {
+    for (way, memory) in ways(&runner, &request, storage) {
         let got = run_dumped(&mut runner, &request, &memory).tensors;
-        assert_same(&got, &want, &format!("{} by {way}", to.name()));
+        assert_same(&got, &want, &format!("{} by {way}", storage.name()));
     }
 }
 
@@ -122,6 +144,13 @@ fn z_image_held_smaller_is_z_image_converted() {
     for to in [ConvertTo::Fp8, ConvertTo::Int8, ConvertTo::Nf4] {
         assert_as_converted(&fixture, "guided", Layout::Diffusers, to);
     }
+}
+
+/// What is multiplied in 8 bits is the same from a file that has integers.
+#[test]
+fn weights_and_inputs_in_8_bits_are_the_same_in_every_mode_and_from_integers() {
+    let fixture = Fixture::new("z_image", "default");
+    assert_held_as_converted(&fixture, "guided", Layout::Diffusers, ConvertTo::Int8, Storage::W8a8);
 }
 
 /// FLUX.1's files have queries, keys and values in one tensor with one scale.
@@ -184,7 +213,7 @@ fn matrices_of_the_repeating_blocks_are_held_smaller_and_nothing_else() {
 #[test]
 fn forecasts_of_weights_held_smaller_come_true() {
     let mut runner = Runner::of_two_threads().unwrap();
-    for storage in [Storage::Fp8, Storage::Int8, Storage::Q8_0, Storage::Nf4] {
+    for storage in [Storage::Fp8, Storage::Int8, Storage::W8a8, Storage::Q8_0, Storage::Nf4] {
         let all = forecast(&runner, &starter(256, 2), &card()).plan.unwrap().peak_device();
         for memory in [card(), mode(OffloadMode::Aggressive), streamed(card())] {
             let memory = memory.with_precision(storage);
@@ -364,5 +393,7 @@ fn a_whole_run_is_off_by_what_its_weights_are_off() {
     }
     let of = |storage: Storage| off.iter().find(|(known, _)| *known == storage).unwrap().1;
     assert!(of(Storage::Q8_0) < of(Storage::Fp8) && of(Storage::Int8) < of(Storage::Fp8));
+    // Also where the processor rounds inputs to 8 bits, too.
+    assert!(of(Storage::W8a8) >= of(Storage::Int8) && of(Storage::W8a8) < of(Storage::Fp8));
     assert!(of(Storage::Fp8) < of(Storage::Fp8E5m2));
 }

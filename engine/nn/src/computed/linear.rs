@@ -6,7 +6,7 @@ use half::bf16;
 use crate::precision::{Encoding, Packed};
 
 use super::{
-    bf16_product::{self, Method},
+    bf16_product::{self, Instruction, Method},
     cpu::{by_processor, contiguous, rounded, values, zeros},
     few_rows,
     operands::{Start, Weights},
@@ -274,8 +274,18 @@ pub(crate) fn in_bf16([rows, inputs]: [usize; 2], is_narrow: bool) -> bool {
 /// Whether the product of some rows with weights that are packed like this is computed in whole numbers of 8 bits.
 pub(crate) fn in_8_bits(dtype: DType, [rows, inputs]: [usize; 2], encoding: Option<Encoding>) -> bool {
     let are_held = |encoding: Encoding| encoding.rounds_inputs && are_bytes(encoding, inputs);
-    let fits = rows > few_rows::MOST && inputs > 0 && matches!(dtype, DType::F32 | DType::BF16);
-    fits && encoding.is_some_and(are_held) && can_multiply(Width::Bytes)
+    let fits = rows > few_rows::MOST && inputs > 0;
+    fits && encoding.is_some_and(are_held) && rounds_inputs_in(dtype)
+}
+
+/// Whether this processor multiplies whole numbers of 8 bits faster than values of this type. Tiles of bf16 are faster still.
+pub fn rounds_inputs_in(dtype: DType) -> bool {
+    let is_slower = match dtype {
+        DType::F32 => true,
+        DType::BF16 => Method::detect() != Some(Method::By(Instruction::Tiles)),
+        _ => false,
+    };
+    is_slower && can_multiply(Width::Bytes)
 }
 
 /// `out = bias + x · weightᵀ` for x in bf16, by something other than floats of 32 bits.
@@ -386,7 +396,7 @@ mod tests {
             let bias = random(&[outputs], 3);
             for dtype in [DType::F32, DType::BF16] {
                 let x = x.to_dtype(dtype).unwrap();
-                assert!(in_8_bits(dtype, [rows, inputs], weight.encoding()));
+                assert_eq!(in_8_bits(dtype, [rows, inputs], weight.encoding()), rounds_inputs_in(dtype));
                 let got = linear(&x, &weight, Some(&bias)).unwrap();
                 assert_eq!(got.dtype(), dtype);
                 let want = linear(&x.to_dtype(DType::F32).unwrap(), &wide, Some(&bias)).unwrap();

@@ -18,6 +18,9 @@ pub enum Storage {
     Fp8E5m2,
     /// 8-bit integers with one scale per row.
     Int8,
+    /// The same weights. A CPU that multiplies numbers of 8 bits also rounds the inputs of their products to 8 bits, with one
+    /// scale per 128 values.
+    W8a8,
     /// GGUF: 8 bits with one scale per 32 values.
     Q8_0,
     /// NF4 (Dettmers et al. 2023, arXiv:2305.14314) with one scale per 64 values.
@@ -33,7 +36,7 @@ pub const NF4_GROUP: usize = 64;
 impl Storage {
     /// All of them, in display order.
     pub const ALL: &[Self] =
-        &[Self::Stored, Self::Fp8, Self::Fp8E5m2, Self::Int8, Self::Q8_0, Self::Nf4, Self::Q4K];
+        &[Self::Stored, Self::Fp8, Self::Fp8E5m2, Self::Int8, Self::W8a8, Self::Q8_0, Self::Nf4, Self::Q4K];
 
     /// Whether weights are held as in the file.
     pub fn is_stored(&self) -> bool {
@@ -52,6 +55,7 @@ impl Storage {
             Self::Fp8 => "fp8",
             Self::Fp8E5m2 => "fp8_e5m2",
             Self::Int8 => "int8",
+            Self::W8a8 => "w8a8",
             Self::Q8_0 => "q8_0",
             Self::Nf4 => "nf4",
             Self::Q4K => "q4_k",
@@ -65,6 +69,7 @@ impl Storage {
             Self::Fp8 => "FP8",
             Self::Fp8E5m2 => "FP8 (e5m2)",
             Self::Int8 => "INT8",
+            Self::W8a8 => "W8A8",
             Self::Q8_0 => "Q8_0",
             Self::Nf4 => "NF4",
             Self::Q4K => "Q4_K",
@@ -75,7 +80,7 @@ impl Storage {
     pub fn bits(self) -> Option<u32> {
         match self {
             Self::Stored => None,
-            Self::Fp8 | Self::Fp8E5m2 | Self::Int8 | Self::Q8_0 => Some(8),
+            Self::Fp8 | Self::Fp8E5m2 | Self::Int8 | Self::W8a8 | Self::Q8_0 => Some(8),
             Self::Nf4 | Self::Q4K => Some(4),
         }
     }
@@ -91,6 +96,7 @@ impl Storage {
             Self::Fp8 => Some(Encoding::scaled(Format::F8E4m3, rows * columns)),
             Self::Fp8E5m2 => Some(Encoding::scaled(Format::F8E5m2, rows * columns)),
             Self::Int8 => Some(Encoding::scaled(Format::I8, columns)),
+            Self::W8a8 => Some(Encoding::scaled(Format::I8, columns).rounding_inputs()),
             Self::Nf4 if columns.is_multiple_of(NF4_GROUP) => Some(Encoding::scaled(Format::Nf4, NF4_GROUP)),
             Self::Q4K if columns.is_multiple_of(256) => Some(Format::Q4K.into()),
             Self::Q8_0 | Self::Q4K if columns.is_multiple_of(32) => Some(Format::Q8_0.into()),

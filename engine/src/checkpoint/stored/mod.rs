@@ -172,6 +172,12 @@ impl StoredTensor {
         self
     }
 
+    /// The same weights. Inputs of their products are rounded to 8 bits where they can be.
+    pub(super) fn rounding_inputs(mut self) -> Self {
+        self.encoding = self.encoding.map(Encoding::rounding_inputs);
+        self
+    }
+
     /// The file, and the offset of the tensor in it of which this may be a part.
     pub(super) fn origin(&self) -> (&Path, u64) {
         (self.path(), self.whole.start)

@@ -33,8 +33,3 @@ pub(crate) fn bytes_pieces(shape: [usize; 3], threads: usize) -> usize {
 pub(crate) fn bytes_scratch_bytes(shape: [usize; 3], threads: usize) -> usize {
     Width::Bytes.scratch_bytes(shape, threads)
 }
-
-/// Whether this processor computes products in 8 bits faster than in floats.
-pub fn multiplies_bytes() -> bool {
-    can_multiply(Width::Bytes)
-}
