@@ -68,8 +68,8 @@ fn ask_for_large_pages(address: usize, size: usize) {
     unsafe { libc::madvise(first as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
 }
 
-/// Gives memory that was freed back to the system. The C library of Linux keeps some of it for what is allocated next, and more
-/// of it the larger what was freed; others do so by themselves.
+/// Gives memory that was freed back to the system: the C library of Linux keeps some of it for what is allocated next, and more
+/// of it the larger what was freed. On other systems this does nothing.
 pub fn give_back_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it touches no memory that is in use.
