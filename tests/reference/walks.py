@@ -9,6 +9,7 @@ flows too. diffusers' schedulers are set to the levels by hand. What neither has
 """
 
 import importlib.util
+import itertools
 import math
 import sys
 import types
@@ -83,7 +84,7 @@ class Case:
 def by_k_diffusion(case, function, **options):
     """Steps of one of k-diffusion's samplers."""
     seen, noise = [], iter(case.noise)
-    if "noise_sampler" in options:
+    if options.get("noise_sampler") is True:
         options["noise_sampler"] = lambda sigma, sigma_next: next(noise)
     last = getattr(k_diffusion("sampling"), f"sample_{function}")(
         lambda x, sigma: case.denoised(x, sigma[0]),
@@ -221,6 +222,47 @@ def dpmpp_2s_ancestral(case):
     return seen
 
 
+def brownian(case):
+    """Noise of one path in the level: over the first part of a step, then over all of it."""
+    noise, passed = itertools.cycle(case.noise), []
+
+    def over(sigma, later):
+        if not passed:
+            passed.append((later, next(noise)))
+            return passed[0][1]
+        between, first = passed.pop()
+        rest = torch.sqrt(between - later) * next(noise)
+        return (torch.sqrt(sigma - between) * first + rest) / torch.sqrt(sigma - later)
+
+    return over
+
+
+def dpmpp_sde(case):
+    """k-diffusion's sampler; for a flow as in ComfyUI: the same for the ratio of noise to picture."""
+    noise = brownian(case)
+    if not case.flow:
+        return by_k_diffusion(case, "dpmpp_sde", noise_sampler=noise)
+    x, seen = case.start, []
+    for sigma, later in zip(case.sigmas, case.sigmas[1:]):
+        picture = case.denoised(x, sigma)
+        if later == 0:
+            seen.append(picture)
+            continue
+        half_way = 1 / (1 + torch.exp((case.half_log_snr(sigma) + case.half_log_snr(later)) / 2))
+        u = stochastic(x, picture, noise(sigma, half_way), sigma, half_way)
+        x = stochastic(x, case.denoised(u, half_way), noise(sigma, later), sigma, later)
+        seen.append(x)
+    return seen
+
+
+def stochastic(x, picture, noise, sigma, later):
+    """An ancestral step of a flow's `x / (1 - sigma)`, of which `sigma / (1 - sigma)` is the level."""
+    above, below = (level / (1 - level) for level in (sigma, later))
+    up = torch.sqrt(below**2 * (above**2 - below**2) / above**2)
+    kept = torch.sqrt(below**2 - up**2) / above
+    return (1 - later) * (kept * x / (1 - sigma) + (1 - kept) * picture + up * noise)
+
+
 def dpm_solver(case, order, stochastic):
     """k-diffusion's DPM-Solver++; diffusers' for a flow."""
     if not case.flow:
@@ -354,6 +396,7 @@ SAMPLERS = {
     "heun": lambda case: by_k_diffusion(case, "heun"),
     "dpm2": lambda case: by_k_diffusion(case, "dpm_2"),
     "dpmpp-2s-ancestral": dpmpp_2s_ancestral,
+    "dpmpp-sde": dpmpp_sde,
     "dpmpp-2m": lambda case: dpm_solver(case, 2, False),
     "dpmpp-2m-sde": lambda case: dpm_solver(case, 2, True),
     "dpmpp-3m-sde": lambda case: dpm_solver(case, 3, True),

@@ -64,7 +64,7 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Outcome;
 
@@ -162,9 +162,20 @@ enum Command {
     Worker(worker::Args),
 }
 
+/// The program's commands. The well-known models in the help of `plan` are only read where that is built.
+fn commands() -> clap::Command {
+    CommandLine::command().mut_subcommand("plan", |plan| plan.defer(plan::with_known_models))
+}
+
+fn parse() -> Result<CommandLine, clap::Error> {
+    let mut commands = commands();
+    let mut matches = commands.try_get_matches_from_mut(std::env::args_os())?;
+    CommandLine::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut commands))
+}
+
 /// Runs the command that the program's arguments name.
 pub fn run() -> ExitCode {
-    let (command, in_process) = match CommandLine::try_parse() {
+    let (command, in_process) = match parse() {
         Ok(CommandLine { command, in_process }) => (command, in_process),
         Err(message) => return exit::usage(&flags_elsewhere::explain(message)),
     };

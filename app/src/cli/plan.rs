@@ -40,7 +40,7 @@ Examples:
 /// Sluice reads no weights for this, and does not need the files of well-known models. The exit code is 0 even if the
 /// run does not fit.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = after_long_help(), args_override_self = true)]
+#[command(after_help = EXAMPLES, args_override_self = true)]
 pub(super) struct Args {
     /// The folder or file of a model, the name of a well-known model, or `starter` or `starter-clip` for the built-in ones.
     #[arg(short, long, value_name = "MODEL", default_value = "starter")]
@@ -230,12 +230,13 @@ impl Subject {
     }
 }
 
-fn after_long_help() -> String {
+/// Lists the well-known models after the long help.
+pub(super) fn with_known_models(command: clap::Command) -> clap::Command {
     let known = known_models();
     let width = known.iter().map(|known| known.id.len()).max().unwrap_or(0);
     let line = |known: &KnownModel| format!("  {:<width$}  {}", known.id, known.name);
     let models = known.iter().map(line).collect::<Vec<_>>().join("\n");
-    format!("{EXAMPLES}\n\nWell-known models:\n{models}")
+    command.after_long_help(format!("{EXAMPLES}\n\nWell-known models:\n{models}"))
 }
 
 #[cfg(test)]

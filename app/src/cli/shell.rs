@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{CommandLine, exit::Outcome, stdout};
+use super::{commands, exit::Outcome, stdout};
 
 /// Print completions for a shell.
 #[derive(Debug, clap::Args)]
@@ -28,14 +27,14 @@ pub struct Manual {
 /// Prints the completions.
 pub fn complete(args: &Completions) -> Result<Outcome> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut CommandLine::command(), "sluice", &mut script);
+    clap_complete::generate(args.shell, &mut commands(), "sluice", &mut script);
     stdout::line(String::from_utf8(script).context("the completions are no text")?.trim_end())?;
     Ok(Outcome::Done)
 }
 
 /// Writes the manual.
 pub fn write_manual(args: &Manual) -> Result<Outcome> {
-    clap_mangen::generate_to(CommandLine::command(), &args.folder)
+    clap_mangen::generate_to(commands(), &args.folder)
         .with_context(|| format!("the manual cannot be written to {}", args.folder.display()))?;
     Ok(Outcome::Done)
 }

@@ -86,6 +86,7 @@ mod tests {
             ("DPM++ 2M Karras", Sampler::Dpmpp2m, Some(Schedule::Karras)),
             ("dpmpp_2m_sde_karras", Sampler::Dpmpp2mSde, Some(Schedule::Karras)),
             ("DPM++ 2S a", Sampler::Dpmpp2sAncestral, None),
+            ("DPM++ SDE Karras", Sampler::DpmppSde, Some(Schedule::Karras)),
             ("k_dpm_2", Sampler::Dpm2, None),
             ("UniPC", Sampler::UniPc, None),
             ("uni_pc", Sampler::UniPc, None),

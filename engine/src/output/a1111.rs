@@ -398,9 +398,6 @@ fn nearest_sampler(name: &str) -> (Sampler, bool) {
     if let Some(sampler) = Sampler::ALL.into_iter().find(|known| known.title().eq_ignore_ascii_case(name)) {
         return (sampler, true);
     }
-    if name.starts_with("DPM++ SDE") {
-        return (Sampler::Dpmpp2sAncestral, false);
-    }
     if let Some(known) = names::sampler(name) {
         return (known.sampler, known.is_same);
     }

@@ -21,6 +21,9 @@ pub enum Sampler {
     /// Two predictions of the clean image per step, and new noise.
     #[serde(rename = "dpmpp_2s_ancestral")]
     Dpmpp2sAncestral,
+    /// Two predictions of the clean image per step, the second with half of the noise that the step adds.
+    #[serde(rename = "dpmpp_sde")]
+    DpmppSde,
     /// Extrapolates the last two predictions.
     #[serde(rename = "dpmpp_2m")]
     Dpmpp2m,
@@ -58,12 +61,13 @@ pub enum Sampler {
 
 impl Sampler {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Euler,
         Self::EulerAncestral,
         Self::Heun,
         Self::Dpm2,
         Self::Dpmpp2sAncestral,
+        Self::DpmppSde,
         Self::Dpmpp2m,
         Self::Dpmpp2mSde,
         Self::Dpmpp3mSde,
@@ -85,6 +89,7 @@ impl Sampler {
             Self::Heun => "heun",
             Self::Dpm2 => "dpm2",
             Self::Dpmpp2sAncestral => "dpmpp-2s-ancestral",
+            Self::DpmppSde => "dpmpp-sde",
             Self::Dpmpp2m => "dpmpp-2m",
             Self::Dpmpp2mSde => "dpmpp-2m-sde",
             Self::Dpmpp3mSde => "dpmpp-3m-sde",
@@ -107,6 +112,7 @@ impl Sampler {
             Self::Heun => "Heun",
             Self::Dpm2 => "DPM2",
             Self::Dpmpp2sAncestral => "DPM++ 2S a",
+            Self::DpmppSde => "DPM++ SDE",
             Self::Dpmpp2m => "DPM++ 2M",
             Self::Dpmpp2mSde => "DPM++ 2M SDE",
             Self::Dpmpp3mSde => "DPM++ 3M SDE",
@@ -124,7 +130,9 @@ impl Sampler {
     /// Number of predictions for this many steps, the last of which ends at noise level 0.
     pub fn calls(self, steps: usize) -> usize {
         match self {
-            Self::Heun | Self::Dpm2 | Self::Dpmpp2sAncestral => (2 * steps).saturating_sub(1),
+            Self::Heun | Self::Dpm2 | Self::Dpmpp2sAncestral | Self::DpmppSde => {
+                (2 * steps).saturating_sub(1)
+            }
             _ => steps,
         }
     }
@@ -143,7 +151,7 @@ impl Sampler {
         match self {
             Self::Euler | Self::Heun => 0,
             Self::EulerAncestral | Self::Dpm2 | Self::Ddim | Self::Lcm | Self::Tcd => 1,
-            Self::Dpmpp2m | Self::Dpmpp2sAncestral | Self::ResMultistep => 2,
+            Self::Dpmpp2m | Self::Dpmpp2sAncestral | Self::DpmppSde | Self::ResMultistep => 2,
             Self::Dpmpp2mSde | Self::UniPc => 3,
             Self::Dpmpp3mSde | Self::Lms | Self::Ipndm | Self::ErSde => 4,
         }

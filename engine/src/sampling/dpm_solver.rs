@@ -1,9 +1,9 @@
-//! The multistep solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095). They predict the image and step in
+//! The solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095): multistep ones, and one with two predictions in each step. They predict the image and step in
 //! `λ`, half the logarithm of the signal-to-noise ratio. A step to level 0 ends at the predicted image.
 
 use std::result::Result as StdResult;
 
-use candle_core::Tensor;
+use candle_core::{Result, Tensor};
 
 use super::{
     mixing::{Mixing, blend},
@@ -44,6 +44,49 @@ pub fn dpmpp_2m<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tenso
         past = Some(Past { denoised, width: h });
     }
     Ok(x)
+}
+
+/// SDE-DPM-Solver++ with a second prediction halfway through each step, in `λ` (k-diffusion's `sample_dpmpp_sde`). As there, the
+/// noise at both places is of one Brownian path in the noise level.
+pub fn dpmpp_sde<E: From<candle_core::Error>>(mut walk: Walk<'_, E>, mut x: Tensor) -> StdResult<Tensor, E> {
+    for (index, from, to) in walk.steps() {
+        let mut denoised = walk.denoised(&x, from)?;
+        x = if to == 0.0 {
+            denoised.clone()
+        } else {
+            let between = between_sde(walk.mixing(), from, to);
+            let first = (walk.noise)(&x)?;
+            let half_way = single_sde(walk.mixing(), &x, &denoised, &first, [from, between])?;
+            drop(denoised);
+            denoised = walk.denoised(&half_way, between)?;
+            let second = (walk.noise)(&x)?;
+            let [before, after] =
+                [from - between, between - to].map(|part| f64::from(part / (from - to)).sqrt());
+            let noise = blend(&[(before, &first), (after, &second)])?;
+            single_sde(walk.mixing(), &x, &denoised, &noise, [from, to])?
+        };
+        walk.stepped(index, &x, &denoised, to)?;
+    }
+    Ok(x)
+}
+
+/// The noise level within a step at which [`dpmpp_sde`] calls the model.
+pub fn between_sde(mixing: Mixing, from: f32, to: f32) -> f32 {
+    mixing.sigma(f64::midpoint(mixing.lambda(from.into()), mixing.lambda(to.into()))) as f32
+}
+
+/// A step of the diffusion SDE along one prediction, with this noise.
+fn single_sde(
+    mixing: Mixing,
+    x: &Tensor,
+    denoised: &Tensor,
+    noise: &Tensor,
+    [from, to]: [f32; 2],
+) -> Result<Tensor> {
+    let h = width(mixing, from, to);
+    let [from, to] = [from, to].map(f64::from);
+    let gone = -(-2.0 * h).exp_m1();
+    blend(&[(to / from * (-h).exp(), x), (mixing.share(to) * gone, denoised), (to * gone.sqrt(), noise)])
 }
 
 /// SDE-DPM-Solver++(2M) (Lu et al. 2022, algorithm 2 applied to the diffusion SDE, appendix), midpoint form.

@@ -32,7 +32,7 @@ pub use aligned::AlignedSteps;
 pub use ancestral::{between_2s, dpmpp_2s_ancestral, euler_ancestral, tcd};
 pub use cosine::Cosine;
 pub use discrete::{BetaSchedule, Discrete, DiscreteConfig, PredictionType, Spacing};
-pub use dpm_solver::{dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde};
+pub use dpm_solver::{between_sde, dpmpp_2m, dpmpp_2m_sde, dpmpp_3m_sde, dpmpp_sde};
 pub use enlarge::enlarged;
 pub use er_sde::er_sde;
 pub use guide::{Guide, KeptNorms};
@@ -62,6 +62,7 @@ pub fn walk<E: From<candle_core::Error>>(
         Sampler::Heun => heun(walk, x),
         Sampler::Dpm2 => dpm2(walk, x),
         Sampler::Dpmpp2sAncestral => dpmpp_2s_ancestral(walk, x),
+        Sampler::DpmppSde => dpmpp_sde(walk, x),
         Sampler::Dpmpp2m => dpmpp_2m(walk, x),
         Sampler::Dpmpp2mSde => dpmpp_2m_sde(walk, x),
         Sampler::Dpmpp3mSde => dpmpp_3m_sde(walk, x),
@@ -82,6 +83,7 @@ pub fn called(sampler: Sampler, mixing: Mixing, sigmas: &[f32]) -> Vec<f32> {
         Sampler::Heun => Some(to),
         Sampler::Dpm2 => Some(between_dpm2(from, to)),
         Sampler::Dpmpp2sAncestral => Some(between_2s(mixing, from, to)),
+        Sampler::DpmppSde => Some(between_sde(mixing, from, to)),
         _ => None,
     };
     let mut levels = Vec::new();

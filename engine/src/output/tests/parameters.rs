@@ -112,7 +112,7 @@ fn samplers_of_others_go_to_the_nearest() {
         ("DPM++ 2M Karras", Sampler::Dpmpp2m, Schedule::Karras, true),
         ("DPM++ 2M SDE Exponential", Sampler::Dpmpp2mSde, Schedule::Exponential, true),
         ("UniPC", Sampler::UniPc, Schedule::Model, true),
-        ("DPM++ SDE Karras", Sampler::Dpmpp2sAncestral, Schedule::Karras, false),
+        ("DPM++ SDE Karras", Sampler::DpmppSde, Schedule::Karras, true),
         ("DPM++ 2M SDE Heun", Sampler::Dpmpp2mSde, Schedule::Model, false),
         ("DPM2 a", Sampler::Dpm2, Schedule::Model, false),
         ("Restart", Sampler::Euler, Schedule::Model, false),

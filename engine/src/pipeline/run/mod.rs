@@ -36,7 +36,7 @@ use candle_core::Tensor;
 use super::{ActivePlan, Journal, LoadedModel, PipelineError, Resolved, Target, dump::Dump};
 use crate::{
     checkpoint::FilePart,
-    hardware::{OutOfMemory, unmetered},
+    hardware::{OutOfMemory, give_back_freed, unmetered},
     memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, EncodedMap, Start, Task},
     nn,
@@ -452,6 +452,7 @@ impl Run<'_> {
         }
         recorder.record(TelemetryEvent::StageFinished { at: recorder.now(), stage: stage.clone() });
         self.note_peaks(stage.number);
+        give_back_freed();
         self.observer.borrow_mut().stage_finished(stage, at.elapsed().as_secs_f64());
     }
 
