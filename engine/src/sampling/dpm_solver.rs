@@ -1,5 +1,6 @@
-//! The solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095): multistep ones, and one with two predictions in each step. They predict the image and step in
-//! `λ`, half the logarithm of the signal-to-noise ratio. A step to level 0 ends at the predicted image.
+//! The solvers DPM-Solver++ (Lu et al. 2022, arXiv:2211.01095): multistep ones, and one with two predictions in each step. They
+//! predict the image and step in `λ`, half the logarithm of the signal-to-noise ratio. A step to level 0 ends at the predicted
+//! image.
 
 use std::result::Result as StdResult;
 
