@@ -53,7 +53,7 @@ pub struct Walk<'a, E> {
     pub training: &'a Training,
     /// Predicts the direction at a level.
     pub model: &'a mut dyn FnMut(&Tensor, f32) -> StdResult<Tensor, E>,
-    /// Draws new noise in the shape of latents. Only stochastic samplers call it, before each prediction of a step but the first, and at its end.
+    /// Draws new noise in the shape of latents. Only stochastic samplers call it, once or twice per step.
     pub noise: &'a mut dyn FnMut(&Tensor) -> Result<Tensor>,
     /// Called after each step.
     pub after: &'a mut dyn FnMut(Step<'_>) -> StdResult<(), E>,
